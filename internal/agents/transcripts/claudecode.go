@@ -23,7 +23,7 @@ var claudeCode = agent{
 func readClaude(ctx context.Context, f *File, c *collector) error {
 	inSubagents := filepath.Base(filepath.Dir(f.Path)) == "subagents"
 	return lines(ctx, f, c, func(line []byte) {
-		switch kind, _ := rawjson.GetString(line, "type"); kind {
+		switch rawjson.StringIn(line, "type") {
 		case "assistant":
 			claudeCalls(line, inSubagents, c)
 		case "user":
@@ -76,13 +76,13 @@ func claudeCalls(line []byte, inSubagents bool, c *collector) {
 	}
 	l := readClaudeLine(line)
 	for _, block := range elements(rawjson.Get(l.Message, "content")) {
-		if kind, _ := rawjson.GetString(block, "type"); kind != "tool_use" {
+		if rawjson.StringIn(block, "type") != "tool_use" {
 			continue
 		}
 		call := Call{Session: l.SessionID, Time: timeOf(l.Timestamp), Cwd: l.Cwd, Input: rawjson.Get(block, "input"),
 			Subagent: inSubagents || l.IsSidechain}
-		call.ID, _ = rawjson.GetString(block, "id")
-		if call.Tool, _ = rawjson.GetString(block, "name"); call.Tool != "ToolSearch" { // its own search for tools
+		call.ID = rawjson.StringIn(block, "id")
+		if call.Tool = rawjson.StringIn(block, "name"); call.Tool != "ToolSearch" { // its own search for tools
 			c.call(call)
 		}
 	}
@@ -96,8 +96,7 @@ func claudeResults(line []byte, c *collector) {
 		c.turn++
 	}
 	for _, block := range blocks {
-		id, _ := rawjson.GetString(block, "tool_use_id")
-		c.result(id, func(call *Call) { l.decide(call, block) })
+		c.result(rawjson.StringIn(block, "tool_use_id"), func(call *Call) { l.decide(call, block) })
 	}
 }
 
@@ -124,8 +123,7 @@ func isText(content json.RawMessage, blocks []json.RawMessage) bool {
 		return true
 	}
 	return slices.ContainsFunc(blocks, func(block json.RawMessage) bool {
-		kind, _ := rawjson.GetString(block, "type")
-		return kind == "text"
+		return rawjson.StringIn(block, "type") == "text"
 	})
 }
 

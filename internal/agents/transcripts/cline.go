@@ -42,12 +42,11 @@ func clineMessage(c *collector, call Call, message json.RawMessage) {
 		return // a text instead of a list of parts has no call
 	}
 	for _, part := range is.Content {
-		switch kind, _ := rawjson.GetString(part, "type"); kind {
+		switch rawjson.StringIn(part, "type") {
 		case "tool_use":
 			next := call
 			next.Time, next.Input = millis(is.TS), rawjson.Get(part, "input")
-			next.ID, _ = rawjson.GetString(part, "id")
-			next.Tool, _ = rawjson.GetString(part, "name")
+			next.ID, next.Tool = rawjson.StringIn(part, "id"), rawjson.StringIn(part, "name")
 			c.call(next)
 		case "tool_result":
 			id, _ := rawjson.GetString(part, "tool_use_id")

@@ -41,15 +41,15 @@ func readCodex(ctx context.Context, f *File, c *collector) error {
 }
 
 func (t *codexThread) line(line []byte) {
-	kind, _ := rawjson.GetString(line, "type")
+	kind := rawjson.StringIn(line, "type")
 	payload := rawjson.Get(line, "payload")
 	switch kind {
 	case "session_meta":
-		t.session, _ = rawjson.GetString(payload, "session_id")
+		t.session = rawjson.StringIn(payload, "session_id")
 		if t.session == "" {
-			t.session, _ = rawjson.GetString(payload, "id")
+			t.session = rawjson.StringIn(payload, "id")
 		}
-		t.cwd, _ = rawjson.GetString(payload, "cwd")
+		t.cwd = rawjson.StringIn(payload, "cwd")
 		t.subagent = rawjson.Get(rawjson.Get(payload, "source"), "subagent") != nil
 	case "turn_context":
 		if cwd, ok := rawjson.GetString(payload, "cwd"); ok {
@@ -59,11 +59,11 @@ func (t *codexThread) line(line []byte) {
 		if t.approval, is = rawjson.GetString(payload, "approval_policy"); !is { // it is one for each kind of question
 			t.approval = string(rawjson.Get(payload, "approval_policy"))
 		}
-		t.reviewer, _ = rawjson.GetString(payload, "approvals_reviewer")
+		t.reviewer = rawjson.StringIn(payload, "approvals_reviewer")
 	case "response_item":
 		t.item(line, payload)
 	case "event_msg":
-		if kind, _ := rawjson.GetString(payload, "type"); kind == "task_started" { // one for each prompt
+		if rawjson.StringIn(payload, "type") == "task_started" { // one for each prompt
 			t.c.turn++
 		}
 		t.event(payload)
@@ -72,17 +72,17 @@ func (t *codexThread) line(line []byte) {
 
 // item reads a call of the model, or the result that it was told.
 func (t *codexThread) item(line []byte, payload json.RawMessage) {
-	kind, _ := rawjson.GetString(payload, "type")
-	id, _ := rawjson.GetString(payload, "call_id")
+	kind := rawjson.StringIn(payload, "type")
+	id := rawjson.StringIn(payload, "call_id")
 	switch kind {
 	case "function_call", "custom_tool_call", "local_shell_call":
 		if !json.Valid(line) {
 			t.c.skipped++
 			return
 		}
-		when, _ := rawjson.GetString(line, "timestamp")
+		when := rawjson.StringIn(line, "timestamp")
 		call := Call{ID: id, Session: t.session, Time: timeOf(when), Cwd: t.cwd, Subagent: t.subagent}
-		call.Tool, _ = rawjson.GetString(payload, "name")
+		call.Tool = rawjson.StringIn(payload, "name")
 		call.Input = codexInput(kind, payload)
 		if kind == "local_shell_call" {
 			call.Tool = "local_shell"
@@ -108,13 +108,11 @@ func (t *codexThread) item(line []byte, payload json.RawMessage) {
 func codexInput(kind string, payload json.RawMessage) json.RawMessage {
 	switch kind {
 	case "function_call":
-		text, _ := rawjson.GetString(payload, "arguments")
-		return json.RawMessage(text)
+		return json.RawMessage(rawjson.StringIn(payload, "arguments"))
 	case "local_shell_call":
 		return only("command", rawjson.Get(rawjson.Get(payload, "action"), "command"))
 	}
-	text, _ := rawjson.GetString(payload, "input")
-	return rawjson.With(nil, rawjson.StringMember("input", text))
+	return rawjson.With(nil, rawjson.StringMember("input", rawjson.StringIn(payload, "input")))
 }
 
 // codexRefusals are the texts that begin the output of a call that did not run, and who refused it. A failed
@@ -235,8 +233,7 @@ func codexFailed(own string) bool {
 // event reads a note of Codex about a command or a patch.
 func (t *codexThread) event(payload json.RawMessage) {
 	item := rawjson.Get(payload, "item")
-	id, _ := rawjson.GetString(item, "id")
-	t.c.about(id, func(call *Call) {
+	t.c.about(rawjson.StringIn(item, "id"), func(call *Call) {
 		var is struct {
 			Status   string
 			Cwd      string

@@ -28,12 +28,12 @@ type copilotSession struct {
 }
 
 func (s *copilotSession) line(line []byte) {
-	kind, _ := rawjson.GetString(line, "type")
+	kind := rawjson.StringIn(line, "type")
 	data := rawjson.Get(line, "data")
-	id, _ := rawjson.GetString(data, "toolCallId")
+	id := rawjson.StringIn(data, "toolCallId")
 	switch kind {
 	case "session.start":
-		s.cwd, _ = rawjson.GetString(rawjson.Get(data, "context"), "cwd")
+		s.cwd = rawjson.StringIn(rawjson.Get(data, "context"), "cwd")
 		if cwd, ok := rawjson.GetString(data, "cwd"); ok {
 			s.cwd = cwd
 		}
@@ -42,14 +42,14 @@ func (s *copilotSession) line(line []byte) {
 			s.c.skipped++
 			return
 		}
-		when, _ := rawjson.GetString(line, "timestamp")
+		when := rawjson.StringIn(line, "timestamp")
 		call := Call{ID: id, Session: s.session, Time: timeOf(when), Cwd: s.cwd, Input: rawjson.Get(data, "arguments"),
 			Subagent: rawjson.Get(line, "agentId") != nil}
-		call.Tool, _ = rawjson.GetString(data, "toolName")
+		call.Tool = rawjson.StringIn(data, "toolName")
 		s.c.call(call)
 	case "permission.completed":
-		answer, _ := rawjson.GetString(rawjson.Get(data, "result"), "kind")
-		source, _ := rawjson.GetString(data, "decisionSource")
+		answer := rawjson.StringIn(rawjson.Get(data, "result"), "kind")
+		source := rawjson.StringIn(data, "decisionSource")
 		s.c.about(id, func(call *Call) { copilotAnswer(call, answer, source) })
 	case "tool.execution_complete":
 		s.c.result(id, func(call *Call) { copilotResult(call, data) })

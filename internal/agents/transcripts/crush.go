@@ -63,13 +63,11 @@ func crushParts(c *collector, call Call, parts json.RawMessage) {
 	}
 	for _, part := range elements(parts) {
 		data := rawjson.Get(part, "data")
-		switch kind, _ := rawjson.GetString(part, "type"); kind {
+		switch rawjson.StringIn(part, "type") {
 		case "tool_call":
 			next := call
-			next.ID, _ = rawjson.GetString(data, "id")
-			next.Tool, _ = rawjson.GetString(data, "name")
-			input, _ := rawjson.GetString(data, "input")
-			next.Input = json.RawMessage(input)
+			next.ID, next.Tool = rawjson.StringIn(data, "id"), rawjson.StringIn(data, "name")
+			next.Input = json.RawMessage(rawjson.StringIn(data, "input"))
 			c.call(next)
 		case "tool_result":
 			id, _ := rawjson.GetString(data, "tool_call_id")

@@ -21,10 +21,9 @@ var droid = agent{
 				c.skipped++
 				return
 			}
-			switch kind, _ := rawjson.GetString(line, "type"); kind {
+			switch rawjson.StringIn(line, "type") {
 			case "session_start":
-				session, _ = rawjson.GetString(line, "id")
-				cwd, _ = rawjson.GetString(line, "cwd")
+				session, cwd = rawjson.StringIn(line, "id"), rawjson.StringIn(line, "cwd")
 			case "message":
 				droidMessage(line, session, cwd, c)
 			}
@@ -33,13 +32,12 @@ var droid = agent{
 }
 
 func droidMessage(line []byte, session, cwd string, c *collector) {
-	when, _ := rawjson.GetString(line, "timestamp")
+	when := rawjson.StringIn(line, "timestamp")
 	for _, part := range elements(rawjson.Get(rawjson.Get(line, "message"), "content")) {
-		switch kind, _ := rawjson.GetString(part, "type"); kind {
+		switch rawjson.StringIn(part, "type") {
 		case "tool_use":
 			call := Call{Session: session, Cwd: cwd, Time: timeOf(when), Input: rawjson.Get(part, "input")}
-			call.ID, _ = rawjson.GetString(part, "id")
-			call.Tool, _ = rawjson.GetString(part, "name")
+			call.ID, call.Tool = rawjson.StringIn(part, "id"), rawjson.StringIn(part, "name")
 			c.call(call)
 		case "tool_result":
 			id, _ := rawjson.GetString(part, "tool_use_id")

@@ -63,8 +63,7 @@ func (s *geminiSession) line(line []byte) {
 		if s.session == "" {
 			s.session = id
 		}
-		kind, _ := rawjson.GetString(line, "kind")
-		s.subagent = s.subagent || kind == "subagent"
+		s.subagent = s.subagent || rawjson.StringIn(line, "kind") == "subagent"
 		for _, dir := range elements(rawjson.Get(line, "directories")) {
 			if text, ok := rawjson.Text(dir); ok && s.cwd == "" {
 				s.cwd = folder(text)
@@ -89,7 +88,7 @@ func (s *geminiSession) message(message json.RawMessage) {
 		}
 		call := Call{ID: is.ID, Session: s.session, Time: timeOf(is.Timestamp), Cwd: s.cwd, Tool: is.Name,
 			Input: is.Args, Subagent: s.subagent}
-		dir, _ := rawjson.GetString(is.Args, "dir_path")
+		dir := rawjson.StringIn(is.Args, "dir_path")
 		if is.Name == "run_shell_command" && filepath.IsAbs(dir) {
 			call.Cwd = dir
 		}

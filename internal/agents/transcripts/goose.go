@@ -59,13 +59,13 @@ func gooseContent(c *collector, call Call, content json.RawMessage) {
 		return
 	}
 	for _, part := range elements(content) {
-		id, _ := rawjson.GetString(part, "id")
-		switch kind, _ := rawjson.GetString(part, "type"); kind {
+		id := rawjson.StringIn(part, "id")
+		switch rawjson.StringIn(part, "type") {
 		case "toolRequest":
 			next := call
 			value := rawjson.Get(rawjson.Get(part, "toolCall"), "value")
 			next.ID, next.Input = id, rawjson.Get(value, "arguments")
-			next.Tool, _ = rawjson.GetString(value, "name")
+			next.Tool = rawjson.StringIn(value, "name")
 			c.call(next)
 		case "toolResponse":
 			c.result(id, func(call *Call) {

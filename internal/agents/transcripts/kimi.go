@@ -46,14 +46,14 @@ func (s *kimiSession) line(line []byte) {
 		return
 	}
 	event := rawjson.Get(line, "event")
-	id, _ := rawjson.GetString(event, "toolCallId")
-	switch kind, _ := rawjson.GetString(event, "type"); kind {
+	id := rawjson.StringIn(event, "toolCallId")
+	switch rawjson.StringIn(event, "type") {
 	case "tool.call":
 		var at int64
 		_ = json.Unmarshal(rawjson.Get(line, "time"), &at) // 0 = it is not known
 		call := Call{ID: id, Session: s.session, Time: millis(at), Cwd: s.cwd, Subagent: s.subagent,
 			Input: rawjson.Get(event, "args")}
-		call.Tool, _ = rawjson.GetString(event, "name")
+		call.Tool = rawjson.StringIn(event, "name")
 		if cwd, ok := rawjson.GetString(rawjson.Get(event, "display"), "cwd"); ok && filepath.IsAbs(cwd) {
 			call.Cwd = cwd
 		}
@@ -67,8 +67,8 @@ func (s *kimiSession) line(line []byte) {
 }
 
 func (s *kimiSession) answer(line json.RawMessage) {
-	id, _ := rawjson.GetString(line, "toolCallId")
-	decision, _ := rawjson.GetString(rawjson.Get(line, "result"), "decision")
+	id := rawjson.StringIn(line, "toolCallId")
+	decision := rawjson.StringIn(rawjson.Get(line, "result"), "decision")
 	if id == "" || decision == "cancelled" {
 		return
 	}

@@ -31,26 +31,24 @@ func (s *piSession) line(line []byte) {
 		s.c.skipped++
 		return
 	}
-	switch kind, _ := rawjson.GetString(line, "type"); kind {
+	switch rawjson.StringIn(line, "type") {
 	case "session":
-		s.session, _ = rawjson.GetString(line, "id")
-		s.cwd, _ = rawjson.GetString(line, "cwd")
+		s.session, s.cwd = rawjson.StringIn(line, "id"), rawjson.StringIn(line, "cwd")
 	case "message":
 		s.message(line, rawjson.Get(line, "message"))
 	}
 }
 
 func (s *piSession) message(line, message json.RawMessage) {
-	switch role, _ := rawjson.GetString(message, "role"); role {
+	switch rawjson.StringIn(message, "role") {
 	case "assistant":
-		when, _ := rawjson.GetString(line, "timestamp")
+		when := rawjson.StringIn(line, "timestamp")
 		for _, part := range elements(rawjson.Get(message, "content")) {
-			if kind, _ := rawjson.GetString(part, "type"); kind != "toolCall" {
+			if rawjson.StringIn(part, "type") != "toolCall" {
 				continue
 			}
 			call := Call{Session: s.session, Cwd: s.cwd, Time: timeOf(when), Input: rawjson.Get(part, "arguments")}
-			call.ID, _ = rawjson.GetString(part, "id")
-			call.Tool, _ = rawjson.GetString(part, "name")
+			call.ID, call.Tool = rawjson.StringIn(part, "id"), rawjson.StringIn(part, "name")
 			s.c.call(call)
 		}
 	case "toolResult":

@@ -25,18 +25,17 @@ func readQwen(ctx context.Context, f *File, c *collector) error {
 			c.skipped++
 			return
 		}
-		switch kind, _ := rawjson.GetString(line, "type"); kind {
+		switch rawjson.StringIn(line, "type") {
 		case "assistant":
 			qwenCalls(line, c)
 		case "system":
 			event := rawjson.Get(rawjson.Get(line, "systemPayload"), "uiEvent")
-			id, _ := rawjson.GetString(event, "call_id")
-			decision, _ := rawjson.GetString(event, "decision")
+			id := rawjson.StringIn(event, "call_id")
+			decision := rawjson.StringIn(event, "decision")
 			c.about(id, func(call *Call) { qwenDecision(call, decision) })
 		case "tool_result":
 			result := rawjson.Get(line, "toolCallResult")
-			id, _ := rawjson.GetString(result, "callId")
-			c.result(id, func(call *Call) { qwenResult(call, line, result) })
+			c.result(rawjson.StringIn(result, "callId"), func(call *Call) { qwenResult(call, line, result) })
 		}
 	}, `"functionCall"`, `"toolCallResult"`, `qwen-code.tool_call"`)
 }
@@ -78,9 +77,9 @@ func qwenDecision(call *Call, decision string) {
 }
 
 func qwenResult(call *Call, line, result json.RawMessage) {
-	status, _ := rawjson.GetString(result, "status")
-	why, _ := rawjson.GetString(result, "errorType")
-	started, _ := rawjson.GetString(result, "executionStatus")
+	status := rawjson.StringIn(result, "status")
+	why := rawjson.StringIn(result, "errorType")
+	started := rawjson.StringIn(result, "executionStatus")
 	switch {
 	case why == "execution_denied":
 		if call.Outcome = Denied; call.By == "" || call.By == ByRule {

@@ -74,7 +74,7 @@ func texts(parts json.RawMessage, kinds ...string) string {
 	}
 	var list []string
 	for _, part := range elements(parts) {
-		kind, _ := rawjson.GetString(part, "type")
+		kind := rawjson.StringIn(part, "type")
 		if text, is := rawjson.GetString(part, "text"); is && (len(kinds) == 0 || slices.Contains(kinds, kind)) {
 			list = append(list, text)
 		}
@@ -84,7 +84,7 @@ func texts(parts json.RawMessage, kinds ...string) string {
 
 func claudeSaid(line json.RawMessage) (at, text string) {
 	l := readClaudeLine(line)
-	if kind, _ := rawjson.GetString(line, "type"); kind != "assistant" || l.IsSidechain {
+	if kind := rawjson.StringIn(line, "type"); kind != "assistant" || l.IsSidechain {
 		return "", ""
 	}
 	return l.Timestamp, texts(rawjson.Get(l.Message, "content"), "text")
@@ -92,16 +92,16 @@ func claudeSaid(line json.RawMessage) (at, text string) {
 
 func codexSaid(line json.RawMessage) (at, text string) {
 	payload := rawjson.Get(line, "payload")
-	kind, _ := rawjson.GetString(payload, "type")
-	if role, _ := rawjson.GetString(payload, "role"); kind != "message" || role != "assistant" {
+	kind := rawjson.StringIn(payload, "type")
+	if role := rawjson.StringIn(payload, "role"); kind != "message" || role != "assistant" {
 		return "", ""
 	}
-	at, _ = rawjson.GetString(line, "timestamp")
+	at = rawjson.StringIn(line, "timestamp")
 	return at, texts(rawjson.Get(payload, "content"), "output_text", "text")
 }
 
 func qwenSaid(line json.RawMessage) (at, text string) {
-	if kind, _ := rawjson.GetString(line, "type"); kind != "assistant" {
+	if rawjson.StringIn(line, "type") != "assistant" {
 		return "", ""
 	}
 	var parts []string
@@ -110,14 +110,14 @@ func qwenSaid(line json.RawMessage) (at, text string) {
 			parts = append(parts, text)
 		}
 	}
-	at, _ = rawjson.GetString(line, "timestamp")
+	at = rawjson.StringIn(line, "timestamp")
 	return at, strings.Join(parts, "\n")
 }
 
 func geminiSaid(line json.RawMessage) (at, text string) {
-	if kind, _ := rawjson.GetString(line, "type"); kind != "gemini" {
+	if rawjson.StringIn(line, "type") != "gemini" {
 		return "", ""
 	}
-	at, _ = rawjson.GetString(line, "timestamp")
+	at = rawjson.StringIn(line, "timestamp")
 	return at, texts(rawjson.Get(line, "content"))
 }

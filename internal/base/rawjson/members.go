@@ -65,6 +65,12 @@ func GetString(obj json.RawMessage, key string) (string, bool) {
 	return Text(Get(obj, key))
 }
 
+// StringIn returns the text of obj's top-level member key; "" if obj has no such member that is a string.
+func StringIn(obj json.RawMessage, key string) string {
+	text, _ := GetString(obj, key)
+	return text
+}
+
 // With returns obj with the given members set: in place where it has them, appended in
 // the order given where it does not. All other bytes stay as they are, but a set key
 // that stood several times stands once. obj must be a valid JSON object; nil, and a

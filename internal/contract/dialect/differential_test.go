@@ -212,7 +212,7 @@ func (x executes) random(t *testing.T, r *rand.Rand) (*events.Event, map[string]
 	if x.dialect == events.DockerAgent {
 		x.folded(members, want)
 	}
-	command, _ := rawjson.GetString([]byte(args), "command")
+	command := rawjson.StringIn([]byte(args), "command")
 	data := strings.NewReplacer("TOOL", string(rawjson.Quote(x.tool)), `"ARGS"`, string(rawjson.Quote(args)), "ARGS.command", string(rawjson.Quote(command)), "ARGS", args).Replace(x.call)
 	for range r.IntN(3) { // beside the call: agents may add fields to come
 		name := decoys[r.IntN(len(decoys))]

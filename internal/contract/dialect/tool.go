@@ -22,7 +22,7 @@ func ToolNames(e *events.Event) []string {
 	if names != nil {
 		return names
 	}
-	if name, _ := rawjson.GetString(e.Data, "tool_name"); name != "" {
+	if name := rawjson.StringIn(e.Data, "tool_name"); name != "" {
 		return []string{name}
 	}
 	return nil
@@ -63,7 +63,7 @@ func IsCanonical(tool string) bool { return canonical(tool) }
 func Call(e *events.Event) neutral.ToolCall {
 	c := reader(e).Call(e.Contract.Name, e.Data)
 	if c.Own == "" && c.Tool == "" {
-		c.Own, _ = rawjson.GetString(e.Data, "tool_name")
+		c.Own = rawjson.StringIn(e.Data, "tool_name")
 		c.Tool, c.Given = c.Own, rawjson.Get(e.Data, "tool_input")
 		c.Input = c.Given
 	}

@@ -43,7 +43,7 @@ func callOf(row *events.Contract, payload string, args ...string) Invocation {
 
 // subjectOf is an event as rules see it, in the folder of its payload; without one in a home.
 func subjectOf(e *events.Event) *rules.Subject {
-	cwd, _ := rawjson.GetString(e.Data, "cwd")
+	cwd := rawjson.StringIn(e.Data, "cwd")
 	cwd = cmp.Or(cwd, facttest.Home)
 	return &rules.Subject{
 		Facts: facts.Read(dialect.Call(e), facts.Env{Cwd: cwd, Home: facttest.Home}), Tools: dialect.ToolNames(e),

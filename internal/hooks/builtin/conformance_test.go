@@ -82,8 +82,8 @@ func (c conformanceCase) dispatch(t *testing.T, data json.RawMessage, dataDir st
 	if c.Lane == events.LanePreempt {
 		contract = contract.Preempt()
 	}
-	cwd, _ := rawjson.GetString(data, "cwd")
-	session, _ := rawjson.GetString(data, "session_id")
+	cwd := rawjson.StringIn(data, "cwd")
+	session := rawjson.StringIn(data, "session_id")
 	now := data
 	var answers []verdict.Answer
 	for _, h := range c.Hooks {

@@ -103,7 +103,7 @@ func Sample(h *hook.Hook, env events.Envelope, tool string) events.Envelope {
 	}
 	env.Data = rawjson.With(data, given...)
 	if env.SessionID == "" {
-		env.SessionID, _ = rawjson.GetString(env.Data, "session_id")
+		env.SessionID = rawjson.StringIn(env.Data, "session_id")
 	}
 	env.Cwd = cmp.Or(env.Cwd, Exact(h.Filter.Workspaces), h.Project)
 	return env

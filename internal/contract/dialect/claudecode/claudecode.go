@@ -39,8 +39,7 @@ func Agent() neutral.Agent {
 
 // ownPrompt: once a subagent in the background has ended, Claude Code submits a note of that as a prompt.
 func ownPrompt(payload json.RawMessage) bool {
-	text, _ := rawjson.GetString(payload, "prompt")
-	return strings.HasPrefix(strings.TrimSpace(text), "<task-notification>")
+	return strings.HasPrefix(strings.TrimSpace(rawjson.StringIn(payload, "prompt")), "<task-notification>")
 }
 
 // headless: `claude -p` and the SDKs say so in this variable, as seen in 2.1.197.

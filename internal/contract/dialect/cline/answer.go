@@ -47,7 +47,7 @@ func cancel(reason string) neutral.Reply {
 // be told.
 func rewritten(a neutral.Asked) (input json.RawMessage, why string) {
 	call, table := rawjson.Get(a.Payload, "tool_call"), Table()
-	own, _ := rawjson.GetString(call, "name")
+	own := rawjson.StringIn(call, "name")
 	if was := table.Read(a.Event, a.Payload)[neutral.Input]; bytes.Equal(was, a.Verdict.UpdatedInput) {
 		return nil, ""
 	}

@@ -42,7 +42,7 @@ func TestCommandsAreWhatClineExecutes(t *testing.T) {
 	} {
 		payload := `{"tool_call":{"name":"run_commands","input":` + tt.input + `},"preToolUse":{"toolName":"ask_question","parameters":{"commands":"[\"ls\"]","command":"ls"}}}`
 		input := inputOf(t, payload)
-		if got, _ := rawjson.GetString(input, "command"); got != tt.want {
+		if got := rawjson.StringIn(input, "command"); got != tt.want {
 			t.Errorf("%s: got command %q, want %q", tt.input, got, tt.want)
 		}
 		var list []string
@@ -55,7 +55,7 @@ func TestCommandsAreWhatClineExecutes(t *testing.T) {
 // Where Cline sends no whole call, its texts have the list.
 func TestCommandsInParameters(t *testing.T) {
 	input := inputOf(t, `{"preToolUse":{"toolName":"run_commands","parameters":{"commands":"[\"ls\",\"touch evil\"]"}}}`)
-	if got, _ := rawjson.GetString(input, "command"); got != "ls\ntouch evil" {
+	if got := rawjson.StringIn(input, "command"); got != "ls\ntouch evil" {
 		t.Errorf("got %s", input)
 	}
 }
@@ -98,7 +98,7 @@ func TestFilesAndPatches(t *testing.T) {
 		{"apply_patch", `"*** Begin Patch"`, "input", "*** Begin Patch"},
 	} {
 		input := inputOf(t, `{"tool_call":{"name":"`+tt.tool+`","input":`+tt.input+`}}`)
-		if got, _ := rawjson.GetString(input, tt.key); got != tt.want {
+		if got := rawjson.StringIn(input, tt.key); got != tt.want {
 			t.Errorf("%s %s: %s is %q, want %q", tt.tool, tt.input, tt.key, got, tt.want)
 		}
 	}

@@ -46,19 +46,18 @@ const exitCode = "exit_code"
 // noted finds the exit code of a command in the conversation's file, where Codex 0.171 notes it before it
 // calls the hooks.
 func noted(event string, payload json.RawMessage) (file string, code func(line []byte) json.RawMessage) {
-	tool, _ := rawjson.GetString(payload, "tool_name")
-	call, _ := rawjson.GetString(payload, "tool_use_id")
+	tool := rawjson.StringIn(payload, "tool_name")
+	call := rawjson.StringIn(payload, "tool_use_id")
 	if event != "PostToolUse" || tool != neutral.Shell || call == "" || rawjson.Get(payload, exitCode) != nil {
 		return "", nil
 	}
-	file, _ = rawjson.GetString(payload, "transcript_path")
+	file = rawjson.StringIn(payload, "transcript_path")
 	return file, func(line []byte) json.RawMessage {
 		if !bytes.Contains(line, []byte(`"CommandExecution"`)) || !json.Valid(line) {
 			return nil
 		}
 		item := rawjson.Get(rawjson.Get(line, "payload"), "item")
-		kind, _ := rawjson.GetString(item, "type")
-		if id, _ := rawjson.GetString(item, "id"); kind != "CommandExecution" || id != call {
+		if id := rawjson.StringIn(item, "id"); rawjson.StringIn(item, "type") != "CommandExecution" || id != call {
 			return nil
 		}
 		if n, err := strconv.Atoi(string(rawjson.Get(item, exitCode))); err == nil {

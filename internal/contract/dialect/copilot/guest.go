@@ -22,8 +22,7 @@ func guest() *neutral.Guest {
 			if rawjson.Get(payload, "sessionId") == nil {
 				return ""
 			}
-			name, _ := rawjson.GetString(payload, "hookName")
-			return name
+			return rawjson.StringIn(payload, "hookName")
 		},
 		When: func(payload json.RawMessage, _ *events.Contract) string {
 			return milliseconds(rawjson.Get(payload, "timestamp"))

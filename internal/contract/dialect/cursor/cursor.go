@@ -34,14 +34,13 @@ func Agent() neutral.Agent {
 
 // replaces: only the result of an MCP tool can be another.
 func replaces(event string, payload json.RawMessage) bool {
-	name, _ := rawjson.GetString(payload, "tool_name")
-	return event == "postToolUse" && strings.HasPrefix(name, mcpPrefix)
+	return event == "postToolUse" && strings.HasPrefix(rawjson.StringIn(payload, "tool_name"), mcpPrefix)
 }
 
 // defers: after preToolUse of a shell or MCP call Cursor asks again, with an
 // event on which it can ask a person.
 func defers(event string, payload json.RawMessage) bool {
-	name, _ := rawjson.GetString(payload, "tool_name")
+	name := rawjson.StringIn(payload, "tool_name")
 	return event == "preToolUse" && (name == "Shell" || strings.HasPrefix(name, mcpPrefix))
 }
 
@@ -60,11 +59,11 @@ func Pair(event string, payload json.RawMessage) (call string, second bool) {
 	}
 	table := Table()
 	f := table.Read(event, payload)
-	own, _ := rawjson.GetString(payload, "tool_name")
+	own := rawjson.StringIn(payload, "tool_name")
 	var what string
 	switch tool := f.String(neutral.Tool); {
 	case tool == "Bash":
-		what, _ = rawjson.GetString(f[neutral.Input], "command")
+		what = rawjson.StringIn(f[neutral.Input], "command")
 	case strings.HasPrefix(own, mcpPrefix):
 		what = own + "\x00" + string(sorted(f[neutral.Input]))
 	}

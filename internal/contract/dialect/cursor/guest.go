@@ -20,8 +20,8 @@ func guest() *neutral.Guest {
 		},
 		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, row *events.Contract) string {
-			generation, _ := rawjson.GetString(payload, "generation_id")
-			use, _ := rawjson.GetString(payload, "tool_use_id")
+			generation := rawjson.StringIn(payload, "generation_id")
+			use := rawjson.StringIn(payload, "tool_use_id")
 			switch {
 			case generation == "", row.FailClosed && use == "": // one turn has many calls
 				return ""

@@ -21,8 +21,8 @@ func guest() *neutral.Guest {
 		},
 		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, row *events.Contract) string {
-			prompt, _ := rawjson.GetString(payload, "prompt_id")
-			use, _ := rawjson.GetString(payload, "tool_use_id")
+			prompt := rawjson.StringIn(payload, "prompt_id")
+			use := rawjson.StringIn(payload, "tool_use_id")
 			if row.FailClosed && (prompt == "" || use == "") {
 				return "" // one turn has many calls
 			}

@@ -18,7 +18,7 @@ func Agent(e *events.Event) string {
 	case e.Contract.Name == "subagent_stop" && !e.AgentNamed:
 		name = ""
 	case e.Contract.Name == "on_agent_switch" && !e.AgentNamed:
-		name, _ = rawjson.GetString(e.Data, "from_agent")
+		name = rawjson.StringIn(e.Data, "from_agent")
 	}
 	if name == "" {
 		return RootAgent

@@ -43,8 +43,7 @@ func guest() *neutral.Guest {
 		},
 		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, _ *events.Contract) string {
-			text, _ := rawjson.GetString(payload, "timestamp")
-			return text
+			return rawjson.StringIn(payload, "timestamp")
 		},
 	}
 }

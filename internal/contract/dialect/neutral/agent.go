@@ -156,7 +156,7 @@ func Always(d time.Duration) func(string) time.Duration {
 // names none.
 func (a *Agent) EventName(payload json.RawMessage) string {
 	for field := range strings.FieldsSeq(a.EventField) {
-		if name, _ := rawjson.GetString(payload, field); name != "" {
+		if name := rawjson.StringIn(payload, field); name != "" {
 			return cmp.Or(translated(name, a.EventWords, false), name)
 		}
 	}

@@ -44,15 +44,14 @@ func Heard(a Asked, r Reply) (t wire.Told) {
 			continue
 		}
 		for _, key := range heardDecision {
-			word, _ := rawjson.GetString(part, key)
+			word := rawjson.StringIn(part, key)
 			if o := heardWords[word]; o != "" && t.Decision == wire.OutcomeNone {
 				t.Decision = o
 			}
 			stops = stops || key == "decision" && word == "continue" // at its stop: go on with the work
 		}
 		for _, key := range heardReason {
-			text, _ := rawjson.GetString(part, key)
-			t.Reason = cmp.Or(t.Reason, text)
+			t.Reason = cmp.Or(t.Reason, rawjson.StringIn(part, key))
 		}
 		for _, key := range heardInput {
 			t.Rewrote = t.Rewrote || rawjson.Get(part, key) != nil

@@ -35,14 +35,13 @@ func Agent() neutral.Agent {
 
 // ownPrompt: a prompt is of a person where its trigger is the user, and its conversation no subagent's.
 func ownPrompt(payload json.RawMessage) bool {
-	trigger, _ := rawjson.GetString(payload, "trigger")
+	trigger := rawjson.StringIn(payload, "trigger")
 	return trigger != "" && trigger != "user"
 }
 
 // ofSubagent reports whether the conversation of an event is a subagent's.
 func ofSubagent(payload json.RawMessage) bool {
-	conversation, _ := rawjson.GetString(payload, "sessionKey")
-	return strings.Contains(conversation, ":subagent:")
+	return strings.Contains(rawjson.StringIn(payload, "sessionKey"), ":subagent:")
 }
 
 // can are the abilities of hookd's plugin, as the tests of internal/agents/bridge/shims

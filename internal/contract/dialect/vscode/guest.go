@@ -20,8 +20,7 @@ func guest() *neutral.Guest {
 		},
 		Named: func(payload json.RawMessage) string { agent := Agent(); return agent.EventName(payload) },
 		When: func(payload json.RawMessage, _ *events.Contract) string {
-			at, _ := rawjson.GetString(payload, "timestamp")
-			return at
+			return rawjson.StringIn(payload, "timestamp")
 		},
 	}
 }
