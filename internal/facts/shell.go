@@ -10,6 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
@@ -134,11 +135,7 @@ func short(text string) string {
 	if len(text) <= 160 {
 		return text
 	}
-	cut := 157
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "..."
+	return escape.Head(text, 157) + "..."
 }
 
 // line reads a text as a shell does that begins as sh stands.

@@ -70,11 +70,27 @@ func Line(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	end := most - len(ellipsis)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
+	return Head(s, most-len(ellipsis)) + ellipsis
+}
+
+// Head is the first n bytes of a text, or less where they end within a character.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	return s[:end] + ellipsis
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:max(n, 0)]
+}
+
+// Tail is the last n bytes of a text, or less where they begin within a character.
+func Tail(s string, n int) string {
+	from := max(0, len(s)-max(n, 0))
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	return s[from:]
 }
 
 const ellipsis = "…"

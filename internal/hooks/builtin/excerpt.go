@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/base/escape"
 )
 
 func countLines(text string) int {
@@ -24,11 +25,11 @@ func countLines(text string) int {
 func tailOf(category, text, notice string) string {
 	if category == "background_jobs" {
 		if header, _, ok := strings.Cut(text, "--- Output ---\n"); ok {
-			notice += headBytes(header, maxResultBytes/4) + "\n"
+			notice += escape.Head(header, maxResultBytes/4) + "\n"
 		}
 	}
 	notice += fmt.Sprintf("Showing the last %d lines (up to %d bytes, including this notice):\n\n", maxResultLines, maxResultBytes)
-	return notice + tailBytes(lastLines(text, maxResultLines), maxResultBytes-len(notice))
+	return notice + escape.Tail(lastLines(text, maxResultLines), maxResultBytes-len(notice))
 }
 
 // headOf returns notice and the first lines of a file that read_file returned,
@@ -41,7 +42,7 @@ func headOf(input json.RawMessage, text, notice string) string {
 		if over <= 0 || excerpt == "" {
 			return notice + advice + excerpt
 		}
-		excerpt = headBytes(excerpt, max(0, len(excerpt)-over))
+		excerpt = escape.Head(excerpt, max(0, len(excerpt)-over))
 	}
 }
 
@@ -88,29 +89,6 @@ func lastLines(text string, n int) string {
 		start = i
 	}
 	return text[start+1:]
-}
-
-// headBytes and tailBytes cut text to at most n bytes and never within a
-// character.
-func headBytes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
-}
-
-func tailBytes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	start := len(text) - max(n, 0)
-	for start < len(text) && !utf8.RuneStart(text[start]) {
-		start++
-	}
-	return text[start:]
 }
 
 // digest names text in a few characters.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"os/exec"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/git"
 )
 
@@ -54,8 +54,5 @@ func capped(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + truncated
+	return escape.Head(text, limit) + truncated
 }

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"strings"
 	"text/template"
-	"unicode/utf8"
+
+	"github.com/hookd/hookd/internal/base/escape"
 )
 
 var errEmptyPrompt = errors.New("the prompt is empty")
@@ -55,8 +56,5 @@ func truncate(n int, s string) string {
 	if n <= 0 || len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+	return escape.Head(s, n) + "…"
 }

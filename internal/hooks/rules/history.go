@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/facts"
 )
 
@@ -364,11 +365,7 @@ func brief(text string) string {
 	if text = shortened(text); len(text) <= most {
 		return text
 	}
-	cut := most - 3
-	for cut > 0 && text[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return text[:cut] + "..."
+	return escape.Head(text, most-3) + "..."
 }
 
 // entry is a moment on a track.

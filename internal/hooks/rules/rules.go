@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/facts"
 )
 
@@ -168,9 +169,5 @@ func shortened(text string) string {
 	if len(text) <= maxWhat {
 		return text
 	}
-	cut := maxWhat - 3
-	for cut > 0 && text[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return text[:cut] + "..."
+	return escape.Head(text, maxWhat-3) + "..."
 }

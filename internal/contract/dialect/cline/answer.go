@@ -3,8 +3,8 @@ package cline
 import (
 	"bytes"
 	"encoding/json"
-	"unicode/utf8"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
@@ -34,7 +34,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 		}
 	}
 	if text != "" && a.Is(takesText) {
-		top = append(top, neutral.Str("contextModification", shortened(text)))
+		top = append(top, neutral.Str("contextModification", escape.Head(text, maxContext)))
 	}
 	return neutral.Say("", top...)
 }
@@ -59,16 +59,4 @@ func rewritten(a neutral.Asked) (input json.RawMessage, why string) {
 		return nil, "a hook rewrites a call of " + own + ", whose input hookd cannot put together again: denied"
 	}
 	return input, ""
-}
-
-// shortened cuts text between characters: Cline drops the rest of a longer text.
-func shortened(text string) string {
-	if len(text) <= maxContext {
-		return text
-	}
-	end := maxContext
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
 }
