@@ -74,7 +74,7 @@ func FuzzEvent(f *testing.F) {
 			Event: name, Data: data, Wait: wait, ID: id, SessionID: session, AgentID: other, AgentName: other, Cwd: session, Sender: other,
 			Dialect: Dialect(other), Lane: session, TimeoutMS: timeout, Parent: id,
 		}
-		want, wrong := encode(ev)
+		want, wrong := rawjson.Encode(ev)
 		got, err := ev.AppendLine([]byte("before"))
 		if (err == nil) != (wrong == nil) {
 			t.Fatalf("%+v: %v, encoding/json says %v", ev, err, wrong)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -146,7 +147,7 @@ func (c *Conn) Tell(t Told) error {
 	told := wire.Told{
 		Decision: wire.Outcome(t.Decision), Reason: t.Reason, Rewrote: t.Rewrote, Unsure: t.Unsure,
 	}
-	line, err := encode(wire.Tell{Told: &told})
+	line, err := rawjson.Encode(wire.Tell{Told: &told})
 	if err != nil {
 		return err
 	}

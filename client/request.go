@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -34,7 +35,7 @@ func get[T any](ctx context.Context, c *Client, path string) (T, error) {
 
 func post[T any](ctx context.Context, c *Client, path string, body any) (T, error) {
 	var none T
-	text, err := encode(body)
+	text, err := rawjson.Encode(body)
 	if err != nil {
 		return none, fmt.Errorf("encode request to %s: %w", path, err)
 	}
@@ -139,15 +140,3 @@ func readResponse(in *bufio.Reader) (status int, body []byte, err error) {
 
 // escape makes name one segment of a path.
 func escape(name string) string { return url.PathEscape(name) }
-
-// encode is json.Marshal that leaves <, > and & as they are: an event's data
-// arrives byte for byte.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -64,7 +65,7 @@ func (c *Conn) subscribe(ctx context.Context, opt TailOptions) error {
 	if opt.Once {
 		q.Follow = new(bool)
 	}
-	line, err := encode(q)
+	line, err := rawjson.Encode(q)
 	if err != nil {
 		return err
 	}

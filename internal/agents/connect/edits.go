@@ -2,10 +2,11 @@ package connect
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // edits are replacements of parts of a text.
@@ -117,11 +118,8 @@ func flow(v any, quote func(string) string) string {
 }
 
 func jsonString(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // text always encodes
-	return strings.TrimSuffix(b.String(), "\n")
+	text, _ := rawjson.Encode(s) // text always encodes
+	return string(text)
 }
 
 // newline is the line end of a text: the line end of its first line.

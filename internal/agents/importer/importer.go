@@ -23,6 +23,7 @@ import (
 
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/base/lazyregexp"
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 	"github.com/hookd/hookd/internal/discovery"
@@ -211,11 +212,8 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // name stands in its first line and is written by place.
 func (p Plan) yaml(h Candidate, own connect.OwnHook, timeout time.Duration) string {
 	text := func(s string) string {
-		var b strings.Builder
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(s) // text always encodes
-		return strings.TrimSuffix(b.String(), "\n")
+		quoted, _ := rawjson.Encode(s) // text always encodes
+		return string(quoted)
 	}
 	var b strings.Builder
 	description, _ := own.Handler["description"].(string)

@@ -117,7 +117,7 @@ func (o object) bytes() json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(quote(m.key))
+		b.Write(rawjson.Quote(m.key))
 		b.WriteByte(':')
 		b.Write(m.value)
 	}
@@ -145,17 +145,6 @@ func patch(base, change json.RawMessage) json.RawMessage {
 		out = out.with(m.key, m.value)
 	}
 	return out.bytes()
-}
-
-// quote returns text as a JSON string, with <, > and & as they are.
-func quote(text string) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		panic(err) // a string always encodes
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
 // valid returns text with each byte that is not UTF-8 replaced by U+FFFD.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -173,7 +174,7 @@ func (a *Answer) readReplacement(stdout []byte) error {
 		if a.Terms.StrictOutput {
 			return errors.New("strict_output requires a JSON object with tool_output, or empty stdout")
 		}
-		a.UpdatedResponse = quote(string(stdout))
+		a.UpdatedResponse = rawjson.Quote(string(stdout))
 		return nil
 	}
 	inner := pick(f.object(keySpecific), insideKeys)
@@ -182,7 +183,7 @@ func (a *Answer) readReplacement(stdout []byte) error {
 		key string
 	}{{f, keyToolOutput}, {inner, keyResponse}, {f, keyResponse}} {
 		if from.has(from.key) {
-			a.UpdatedResponse = quote(from.text(from.key)) // a later one is the more explicit
+			a.UpdatedResponse = rawjson.Quote(from.text(from.key)) // a later one is the more explicit
 		}
 	}
 	for _, key := range inner.given() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // Word is a dialect's word in a hook's answer for a meaning that the common words spell
@@ -115,7 +117,7 @@ func (h *heard) word(w Word, path string, value json.RawMessage) error {
 		h.values[path] = true
 		return nil
 	case w.Texts != "":
-		value = quote(texts(value, strings.Fields(w.Texts)))
+		value = rawjson.Quote(texts(value, strings.Fields(w.Texts)))
 	case w.Says != "":
 		said, ok := translated(value, w.Says)
 		if !ok {
@@ -129,7 +131,7 @@ func (h *heard) word(w Word, path string, value json.RawMessage) error {
 		if said == "" {
 			return nil
 		}
-		if value = quote(said); w.Means == keyContinue {
+		if value = rawjson.Quote(said); w.Means == keyContinue {
 			value = json.RawMessage(said)
 		}
 	}
@@ -188,7 +190,7 @@ func stricter(key string, was, is json.RawMessage) json.RawMessage {
 	case key == keyReason, key == keyPermReason, key == keyContext:
 		var one, two string
 		if json.Unmarshal(was, &one) == nil && json.Unmarshal(is, &two) == nil && one != two {
-			return quote(join(one, two))
+			return rawjson.Quote(join(one, two))
 		}
 	}
 	return is

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -12,11 +10,8 @@ import (
 
 // encode writes v as one line of JSON that a person can read: `<` stays `<`.
 func encode(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return buf.Bytes(), err
+	text, err := rawjson.Encode(v)
+	return append(text, '\n'), err
 }
 
 func appendRefusal(dst []byte, e *wire.Error) []byte {

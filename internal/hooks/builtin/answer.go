@@ -1,10 +1,11 @@
 package builtin
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // answer is the object that a docker-agent hook prints, as far as built-ins
@@ -28,13 +29,11 @@ type specific struct {
 
 // encode writes a with <, > and & as they are.
 func (a answer) encode() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(a); err != nil {
+	text, err := rawjson.Encode(a)
+	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 // contextText answers with text for the model; blank text is no opinion.
@@ -43,15 +42,4 @@ func contextText(text string) ([]byte, error) {
 		return nil, nil
 	}
 	return answer{Specific: &specific{AdditionalContext: strings.ToValidUTF8(text, "\uFFFD")}}.encode()
-}
-
-// quoted returns text as a JSON string with <, > and & as they are.
-func quoted(text string) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		return nil, fmt.Errorf("encode text: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }

@@ -91,10 +91,7 @@ func (c *Invocation) result() (json.RawMessage, bool) {
 // answerResult answers with text as the new result, in the shape of the result that
 // the agent sent.
 func (c *Invocation) answerResult(text string) ([]byte, error) {
-	value, err := quoted(text)
-	if err != nil {
-		return nil, err
-	}
+	value := rawjson.Quote(text)
 	if was := rawjson.Get(c.Data, c.Row.Target); len(was) > 0 && was[0] != '"' {
 		value = neutral.WithResultText(was, text)
 	}

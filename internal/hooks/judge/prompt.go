@@ -1,13 +1,12 @@
 package judge
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"strings"
 	"text/template"
 
 	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 var errEmptyPrompt = errors.New("the prompt is empty")
@@ -36,18 +35,8 @@ func render(prompt string, in *Input) (string, error) {
 
 // toJSON writes v as compact JSON; <, > and & stay readable.
 func toJSON(v any) (string, error) {
-	text, err := encode(v)
+	text, err := rawjson.Encode(v)
 	return string(text), err
-}
-
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
 }
 
 // truncate cuts s after at most n bytes, not inside a character, and marks the

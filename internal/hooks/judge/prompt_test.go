@@ -111,7 +111,7 @@ func TestInputHasEveryDocumentedField(t *testing.T) {
 				continue
 			}
 			in.Payload = nil
-			all, err := encode(in)
+			all, err := rawjson.Encode(in)
 			if err != nil {
 				t.Fatal(err)
 			}

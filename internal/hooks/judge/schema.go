@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // The known schemas.
@@ -101,7 +103,7 @@ func readContext(reply string) ([]byte, error) {
 	if reply == "" {
 		return nil, nil
 	}
-	return encode(answer{Specific: &specific{AdditionalContext: reply}})
+	return rawjson.Encode(answer{Specific: &specific{AdditionalContext: reply}})
 }
 
 // readPreToolUse reads a reply tolerantly: it ignores a fence or prose around the
@@ -129,7 +131,7 @@ func readPreToolUse(reply string) ([]byte, error) {
 		return nil, errVerdict
 	}
 	reason = cmp.Or(strings.TrimSpace(reason), "no reason provided")
-	return encode(answer{
+	return rawjson.Encode(answer{
 		SystemMessage: fmt.Sprintf("🤖 model judge: %s — %s", decision, reason),
 		Specific:      &specific{PermissionDecision: decision, PermissionDecisionReason: reason},
 	})
@@ -151,9 +153,9 @@ func readGuard(reply string) ([]byte, error) {
 	}
 	switch decision {
 	case "allow":
-		return encode(answer{Continue: true})
+		return rawjson.Encode(answer{Continue: true})
 	case "deny":
-		return encode(answer{Decision: "block", Reason: reason})
+		return rawjson.Encode(answer{Decision: "block", Reason: reason})
 	}
 	return nil, errGuard
 }

@@ -202,13 +202,11 @@ func ruled(e *events.Event, call neutral.ToolCall, v rules.Opinion) ([]byte, err
 	if v.Action == "" && answer.Specific.Context == "" {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(answer); err != nil {
+	stdout, err := rawjson.Encode(answer)
+	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	return b.Bytes(), nil
+	return stdout, nil
 }
 
 // lineKey is the argument of a call that is its one command line; "" = that is not certain.
