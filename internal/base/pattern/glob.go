@@ -8,6 +8,9 @@ import (
 	"github.com/gobwas/glob/syntax"
 )
 
+// Quote is the pattern of a text.
+func Quote(text string) string { return glob.QuoteMeta(text) }
+
 // compileGlob compiles a pattern that gobwas/glob accepts.
 func compileGlob(text string, separators []rune) (*bounded, error) {
 	g, err := glob.Compile(text, separators...)

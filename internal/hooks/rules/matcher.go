@@ -494,7 +494,7 @@ func (s *Subject) within(p FolderWord, file string) bool {
 func (s *Subject) above(places []FolderWord, target string) (level facts.Fit) {
 	for _, p := range places {
 		for _, root := range s.roots(p) {
-			switch f, err := pattern.CompileFold(escapeGlob.Replace(root), '/'); {
+			switch f, err := pattern.CompileFold(pattern.Quote(root), '/'); {
 			case err != nil: // the place is not known
 			case covers(f, target, true):
 				return facts.Sure

@@ -517,8 +517,6 @@ func (p *reader) expressions(n *yaml.Node, what string) (list []*regexp.Regexp) 
 	return list
 }
 
-var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
-
 // wherever is the glob of a path as it is held against absolute ones: ~ is the user's home,
 // and a path that does not begin at the root may lie in any folder. A / at the end is a folder with all in it.
 func (p *reader) wherever(text string) string {
@@ -527,9 +525,9 @@ func (p *reader) wherever(text string) string {
 	}
 	switch {
 	case text == "~" && p.opt.Home != "":
-		return escapeGlob.Replace(p.opt.Home)
+		return pattern.Quote(p.opt.Home)
 	case strings.HasPrefix(text, "~/") && p.opt.Home != "":
-		return escapeGlob.Replace(p.opt.Home) + text[1:]
+		return pattern.Quote(p.opt.Home) + text[1:]
 	case strings.HasPrefix(text, "~"):
 		return text
 	}

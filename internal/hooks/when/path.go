@@ -83,15 +83,13 @@ func (f *Facts) fitsReal(patterns []pattern.Fold) bool {
 		if real == folder {
 			continue
 		}
-		same, err := pattern.CompileFold(escapeGlob.Replace(strings.TrimSuffix(real, "/"))+rest, '/')
+		same, err := pattern.CompileFold(pattern.Quote(strings.TrimSuffix(real, "/"))+rest, '/')
 		if err != nil || pattern.MatchAny([]pattern.Fold{same}, *f.files...) {
 			return true
 		}
 	}
 	return false
 }
-
-var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
 // literalFolder splits a glob behind the last folder that it names without a wildcard;
 // "" = it names none.

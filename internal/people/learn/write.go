@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/base/replacefile"
 	"github.com/hookd/hookd/internal/facts"
@@ -286,15 +287,13 @@ func edited(text []byte, list []Proposal, home string) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
-
 // rule is the proposal as a rule of HOOK.yaml.
 func (p *Proposal) rule(home string) *yaml.Node {
 	var in []*yaml.Node
 	for _, root := range p.Roots {
-		glob := escapeGlob.Replace(root)
+		glob := pattern.Quote(root)
 		if rest, ok := strings.CutPrefix(root, home+"/"); ok && home != "" {
-			glob = "~/" + escapeGlob.Replace(rest)
+			glob = "~/" + pattern.Quote(rest)
 		}
 		if p.below[root] {
 			glob += "/**"
@@ -314,7 +313,7 @@ func (p *Proposal) rule(home string) *yaml.Node {
 			if !slices.ContainsFunc(kinds, func(n *yaml.Node) bool { return n.Value == string(e.Kind) }) {
 				kinds = append(kinds, scalar(string(e.Kind)))
 			}
-			if target := escapeGlob.Replace(e.Target); !slices.ContainsFunc(targets, func(n *yaml.Node) bool {
+			if target := pattern.Quote(e.Target); !slices.ContainsFunc(targets, func(n *yaml.Node) bool {
 				return n.Value == target
 			}) {
 				targets = append(targets, scalar(target))

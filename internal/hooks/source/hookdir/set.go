@@ -163,7 +163,7 @@ func (d *draft) setWorkspaces(n *yaml.Node) {
 		}
 		text := s
 		if rest, ok := strings.CutPrefix(s, "~/"); ok && d.opt.Home != "" {
-			text = escapeGlob.Replace(d.opt.Home) + "/" + rest
+			text = pattern.Quote(d.opt.Home) + "/" + rest
 		}
 		if len(text) > 1 {
 			text = strings.TrimRight(text, "/") // a cleaned path has none at its end
@@ -179,8 +179,6 @@ func (d *draft) setWorkspaces(n *yaml.Node) {
 		d.hook.Filter.Workspaces = append(d.hook.Filter.Workspaces, p)
 	}
 }
-
-var escapeGlob = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`, `\`, `\\`)
 
 // setEnv reads the environment in the order of the file. Numbers and bools
 // count as they are written.

@@ -112,7 +112,7 @@ func (o Options) wherever(text string) string {
 		text += "**"
 	}
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && o.Home != "" {
-		return escapeGlob.Replace(o.Home) + "/" + rest
+		return pattern.Quote(o.Home) + "/" + rest
 	}
 	if text = strings.TrimPrefix(text, "./"); strings.HasPrefix(text, "/") || strings.HasPrefix(text, "**") {
 		return text
