@@ -4,13 +4,14 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/hookd/hookd/internal/base/https"
 )
 
 // Fleet says which other machines this one works with. The zero Fleet is none.
@@ -50,12 +51,12 @@ func (f Fleet) Machine() (string, error) {
 	}
 	host, _, _ = strings.Cut(strings.ToLower(host), ".")
 	name := strings.Map(func(r rune) rune {
-		if fleetWord(string(r)) {
+		if plainName(string(r)) {
 			return r
 		}
 		return '-'
 	}, host)
-	if name = strings.Trim(name, "-"); !fleetWord(name) {
+	if name = strings.Trim(name, "-"); !plainName(name) {
 		return "", fmt.Errorf("the host name %q makes no name for this machine: set fleet.name", host)
 	}
 	return name, nil
@@ -70,24 +71,19 @@ func (f Fleet) connection() Fleet {
 // FleetDir is the folder of the embedded server, and of the key that it makes.
 func (c Config) FleetDir() string { return filepath.Join(c.State, "hookd", "fleet") }
 
-// fleetWord reports whether name can be a part of a subject: it has no dot, blank or
-// wildcard.
-func fleetWord(name string) bool {
+// plainName reports whether a name is one of a forward or a machine, which may be a part of a subject: it has no dot,
+// blank or wildcard.
+func plainName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 func fleetName(field func(*Config) *string) reader {
-	return reader{Form{Type: FormText}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
+	return parsed(Form{Type: FormText}, field, func(_ *Config, v string) (string, error) {
+		if !plainName(v) {
+			return "", fmt.Errorf("%q, want up to 64 of a-z, 0-9, - and _", v)
 		}
-		if !fleetWord(v) {
-			return fmt.Errorf("%q, want up to 64 of a-z, 0-9, - and _", v)
-		}
-		*field(c) = v
-		return nil
-	}, valueOf(field)}
+		return v, nil
+	})
 }
 
 func fleetServers(c *Config, n *yaml.Node) error {
@@ -124,9 +120,7 @@ func checkServer(text string) error {
 	if u.User != nil {
 		return fmt.Errorf("an address of %s has a password or a token: put a key into a file and name it as fleet.creds", u.Host)
 	}
-	ip := net.ParseIP(u.Hostname())
-	here := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
-	if u.Scheme == "nats" && !here {
+	if u.Scheme == "nats" && !https.Local(u.Hostname()) {
 		return fmt.Errorf("%q has no TLS: write tls://%s", text, u.Host)
 	}
 	return nil
@@ -141,7 +135,7 @@ func fleetApprovers(c *Config, n *yaml.Node) error {
 		return fmt.Errorf("want names with their public keys, such as {ann: ed25519:…}")
 	}
 	for name, key := range list {
-		if !fleetWord(name) {
+		if !plainName(name) {
 			return fmt.Errorf("approver %q: want up to 64 of a-z, 0-9, - and _", name)
 		}
 		text, ok := strings.CutPrefix(key, keyPrefix)

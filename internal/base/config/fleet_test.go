@@ -50,7 +50,7 @@ func TestFleetIsOffByDefault(t *testing.T) {
 	if err != nil || !c.Fleet.Enabled() || c.Fleet.Addresses()[0] != EmbeddedServer {
 		t.Errorf("embedded: %+v, %v", c.Fleet, err)
 	}
-	if name, err := c.Fleet.Machine(); err != nil || !fleetWord(name) {
+	if name, err := c.Fleet.Machine(); err != nil || !plainName(name) {
 		t.Errorf("the host makes the name %q, %v", name, err)
 	}
 }

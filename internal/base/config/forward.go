@@ -76,7 +76,7 @@ func forward(c *Config, n *yaml.Node) (f Forward, err error) {
 	allowed, known := forwardKeys[f.Type]
 	if !known {
 		types := ForwardTypes()
-		return f, fmt.Errorf("type %q, want %s%s", f.Type, strings.Join(types, ", "), meant(f.Type, types))
+		return f, fmt.Errorf("type %q, want %s%s", f.Type, strings.Join(types, ", "), spell.DidYouMean(f.Type, types))
 	}
 	if err := checkForwardKeys(n, f.Type, allowed); err != nil {
 		return f, err
@@ -113,17 +113,10 @@ func checkForwardKeys(n *yaml.Node, kind string, allowed []string) error {
 	all := append([]string{"type", "name"}, allowed...)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if k := n.Content[i].Value; !slices.Contains(all, k) {
-			return fmt.Errorf("%s has no key %q, want %s%s", kind, k, strings.Join(all, ", "), meant(k, all))
+			return fmt.Errorf("%s has no key %q, want %s%s", kind, k, strings.Join(all, ", "), spell.DidYouMean(k, all))
 		}
 	}
 	return nil
-}
-
-func meant(text string, words []string) string {
-	if near := spell.Near(text, words); near != "" {
-		return fmt.Sprintf("; did you mean `%s`?", near)
-	}
-	return ""
 }
 
 func (f *Forward) checkPlace(home string) (err error) {
@@ -142,10 +135,6 @@ func (f *Forward) checkPlace(home string) (err error) {
 
 // headerName is RFC 9110's token.
 var headerName = lazyregexp.New("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
-
-func plainName(name string) bool {
-	return len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
-}
 
 // secretRef makes the path of a file: absolute.
 func secretRef(home, value string) (string, error) {

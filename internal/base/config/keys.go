@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/hookd/hookd/internal/base/duration"
+	"github.com/hookd/hookd/internal/base/https"
 	"github.com/hookd/hookd/internal/base/spell"
 )
 
@@ -263,10 +264,7 @@ func Near(name string) string {
 	for i, k := range keys {
 		names[i] = k.name
 	}
-	if near := spell.Near(name, names); near != "" {
-		return ", did you mean `" + near + "`?"
-	}
-	return ""
+	return spell.DidYouMean(name, names)
 }
 
 func scalar(n *yaml.Node) (string, error) {
@@ -276,23 +274,27 @@ func scalar(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-func text(field func(*Config) *string) reader {
-	return reader{Form{Type: FormText}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		*field(c) = v
+// parsed is the reader of a setting with one value, which parse reads.
+func parsed[T any](form Form, field func(*Config) *T, parse func(c *Config, text string) (T, error)) reader {
+	return reader{form, func(c *Config, n *yaml.Node) error {
+		text, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		v, err := parse(c, text)
+		if err == nil {
+			*field(c) = v
+		}
 		return err
 	}, valueOf(field)}
 }
 
+func text(field func(*Config) *string) reader {
+	return parsed(Form{Type: FormText}, field, func(_ *Config, v string) (string, error) { return v, nil })
+}
+
 func path(field func(*Config) *string) reader {
-	return reader{Form{Type: FormPath}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
-		*field(c), err = absolute(c.Home, v)
-		return err
-	}, valueOf(field)}
+	return parsed(Form{Type: FormPath}, field, func(c *Config, v string) (string, error) { return absolute(c.Home, v) })
 }
 
 // absolute expands ~, and makes a relative path one below the home, where hookd.yaml
@@ -355,43 +357,29 @@ func source(c *Config, n *yaml.Node) (s Source, err error) {
 }
 
 func count(low, high int, field func(*Config) *int) reader {
-	return reader{Form{Type: FormCount, Low: low, High: high}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
+	return parsed(Form{Type: FormCount, Low: low, High: high}, field, func(_ *Config, v string) (int, error) {
 		i, err := strconv.Atoi(v)
 		if err != nil || i < low || i > high {
-			return fmt.Errorf("want a whole number from %d to %d, got %q", low, high, v)
+			return 0, fmt.Errorf("want a whole number from %d to %d, got %q", low, high, v)
 		}
-		*field(c) = i
-		return nil
-	}, valueOf(field)}
+		return i, nil
+	})
 }
 
 // age reads a duration that may be long: 12h, 30d.
 func age(field func(*Config) *time.Duration) reader {
-	return reader{Form{Type: FormAge}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
+	return parsed(Form{Type: FormAge}, field, func(_ *Config, v string) (time.Duration, error) {
 		d, err := duration.Parse(v)
 		if err != nil || d < time.Second || d > 100*365*24*time.Hour {
-			return fmt.Errorf("want a time from 1s to 36500d such as 12h or 30d, got %q", v)
+			return 0, fmt.Errorf("want a time from 1s to 36500d such as 12h or 30d, got %q", v)
 		}
-		*field(c) = d
-		return nil
-	}, valueOf(field)}
+		return d, nil
+	})
 }
 
 // size reads bytes: a whole number, or one with KiB, MiB or GiB.
 func size(field func(*Config) *int64) reader {
-	return reader{Form{Type: FormSize}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
+	return parsed(Form{Type: FormSize}, field, func(_ *Config, v string) (int64, error) {
 		digits, unit := v, int64(1)
 		for suffix, u := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
 			if d, ok := strings.CutSuffix(v, suffix); ok {
@@ -400,72 +388,50 @@ func size(field func(*Config) *int64) reader {
 		}
 		i, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || i < 1 || i > 1<<40/unit {
-			return fmt.Errorf("want bytes such as 1048576, 512KiB or 16MiB, got %q", v)
+			return 0, fmt.Errorf("want bytes such as 1048576, 512KiB or 16MiB, got %q", v)
 		}
-		*field(c) = i * unit
-		return nil
-	}, valueOf(field)}
+		return i * unit, nil
+	})
 }
 
 func deadline(field func(*Config) *time.Duration) reader {
-	return reader{Form{Type: FormDuration}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
+	return parsed(Form{Type: FormDuration}, field, func(_ *Config, v string) (time.Duration, error) {
 		d, err := duration.Parse(v)
 		if err != nil || d < 50*time.Millisecond || d > 10*time.Minute {
-			return fmt.Errorf("want a duration from 50ms to 10m such as 5s or 500ms, got %q", v)
+			return 0, fmt.Errorf("want a duration from 50ms to 10m such as 5s or 500ms, got %q", v)
 		}
-		*field(c) = d
-		return nil
-	}, valueOf(field)}
+		return d, nil
+	})
 }
 
 // hold reads auto, never or a duration.
 func hold(field func(*Config) *string) reader {
-	return reader{Form{Type: FormHold}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
+	return parsed(Form{Type: FormHold}, field, func(_ *Config, v string) (string, error) {
+		d, err := duration.Parse(v)
+		if v != HoldAuto && v != HoldNever && (err != nil || d < time.Second || d > 10*time.Minute) {
+			return "", fmt.Errorf("want auto, never, or a duration from 1s to 10m such as 1m, got %q", v)
 		}
-		if v != HoldAuto && v != HoldNever {
-			if d, err := duration.Parse(v); err != nil || d < time.Second || d > 10*time.Minute {
-				return fmt.Errorf("want auto, never, or a duration from 1s to 10m such as 1m, got %q", v)
-			}
-		}
-		*field(c) = v
-		return nil
-	}, valueOf(field)}
+		return v, nil
+	})
 }
 
 func boolean(field func(*Config) *bool) reader {
-	return reader{Form{Type: FormBool}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
+	return parsed(Form{Type: FormBool}, field, func(_ *Config, v string) (bool, error) {
 		b, err := strconv.ParseBool(v)
 		if err != nil {
-			return fmt.Errorf("want true or false, got %q", v)
+			return false, fmt.Errorf("want true or false, got %q", v)
 		}
-		*field(c) = b
-		return nil
-	}, valueOf(field)}
+		return b, nil
+	})
 }
 
 func oneOf(allowed []string, field func(*Config) *string) reader {
-	return reader{Form{Type: FormWord, Values: allowed}, func(c *Config, n *yaml.Node) error {
-		v, err := scalar(n)
-		if err != nil {
-			return err
-		}
+	return parsed(Form{Type: FormWord, Values: allowed}, field, func(_ *Config, v string) (string, error) {
 		if !slices.Contains(allowed, v) {
-			return fmt.Errorf("want %s, got %q", strings.Join(allowed, " or "), v)
+			return "", fmt.Errorf("want %s, got %q", strings.Join(allowed, " or "), v)
 		}
-		*field(c) = v
-		return nil
-	}, valueOf(field)}
+		return v, nil
+	})
 }
 
 func environment(c *Config, n *yaml.Node) error {
@@ -522,24 +488,18 @@ func providers(c *Config, n *yaml.Node) error {
 
 // loopback reads HOST:PORT with a loopback host; "" is none.
 func loopback(field func(*Config) *string) reader {
-	return reader{Form{Type: FormText}, func(c *Config, n *yaml.Node) error {
-		var s string
-		if err := n.Decode(&s); err != nil {
-			return fmt.Errorf("want HOST:PORT such as 127.0.0.1:7780")
+	return parsed(Form{Type: FormText}, field, func(_ *Config, v string) (string, error) {
+		if v == "" {
+			return "", nil
 		}
-		if s == "" {
-			*field(c) = ""
-			return nil
-		}
-		host, port, err := net.SplitHostPort(s)
+		host, port, err := net.SplitHostPort(v)
 		if number, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || number == 0 {
-			return fmt.Errorf("%q, want HOST:PORT such as 127.0.0.1:7780", s)
+			return "", fmt.Errorf("%q, want HOST:PORT such as 127.0.0.1:7780", v)
 		}
-		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return fmt.Errorf("%q, want a loopback address such as 127.0.0.1:%s: "+
-				"hookd is not for other machines", s, port)
+		if !https.Local(host) {
+			return "", fmt.Errorf("%q, want a loopback address such as 127.0.0.1:%s: "+
+				"hookd is not for other machines", v, port)
 		}
-		*field(c) = s
-		return nil
-	}, valueOf(field)}
+		return v, nil
+	})
 }
