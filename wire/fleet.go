@@ -1,8 +1,6 @@
 package wire
 
-import (
-	"time"
-)
+import "time"
 
 // Fleet answers GET /v1/fleet: this machine as one of a fleet, and all of them.
 type Fleet struct {

@@ -1,8 +1,6 @@
 package antigravity
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // Table says which fields of its payloads hold which facts.
 func Table() neutral.Table {

@@ -1,8 +1,6 @@
 package familiar
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // Table says which fields of Familiar's payloads hold which facts.
 func Table() neutral.Table {

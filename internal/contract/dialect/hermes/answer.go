@@ -1,8 +1,6 @@
 package hermes
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // Answer writes the answer that Hermes reads.
 func Answer(a neutral.Asked) neutral.Reply {

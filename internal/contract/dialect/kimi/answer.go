@@ -1,8 +1,6 @@
 package kimi
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // Answer writes the answer that Kimi Code reads.
 func Answer(a neutral.Asked) neutral.Reply {

@@ -1,8 +1,6 @@
 package kimi
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools, as 2.1.0 has them, and of the arguments that it executes. Names of
 // earlier versions are read alone.

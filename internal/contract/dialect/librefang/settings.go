@@ -1,8 +1,6 @@
 package librefang
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // Settings says where LibreFang keeps its hooks, and how one is written there.
 func Settings() neutral.Settings {

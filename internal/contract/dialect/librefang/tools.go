@@ -1,8 +1,6 @@
 package librefang
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{

@@ -1,8 +1,6 @@
 package opencode
 
-import (
-	"github.com/hookd/hookd/internal/contract/dialect/neutral"
-)
+import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // Table says which fields of its payloads hold which facts. The names of MCP tools are
 // SERVER_TOOL, from which the server cannot be told.

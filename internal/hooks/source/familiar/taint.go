@@ -1,8 +1,6 @@
 package familiar
 
-import (
-	"mvdan.cc/sh/v3/syntax"
-)
+import "mvdan.cc/sh/v3/syntax"
 
 // maxRounds bounds how many assignments a value is followed through.
 const maxRounds = 16
