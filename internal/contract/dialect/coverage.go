@@ -43,13 +43,11 @@ func Coverage(d events.Dialect) (list []Covered) {
 	if e == nil {
 		return nil
 	}
-	row := events.LookupIn(d, e.Probe.Event)
+	row := events.LookupIn(d, e.Probe)
 	if row == nil || row.Kind != events.KindToolBefore {
 		return nil
 	}
-	first := e.Probe
-	first.Kind = neutral.RunCall
-	list = append(list, Covered{Kind: first.Kind, Tool: neutral.Shell, Probe: first})
+	list = append(list, Covered{Kind: neutral.RunCall, Tool: neutral.Shell, Probe: Probe(d)})
 	for _, k := range kinds {
 		c := Covered{Kind: k.kind, Tool: k.tool, Why: e.Unreported[k.kind]}
 		if c.Why == "" {
@@ -60,44 +58,69 @@ func Coverage(d events.Dialect) (list []Covered) {
 		}
 	}
 	line := Covered{Kind: neutral.LineCall, Tool: neutral.Shell, Why: e.Unreported[neutral.LineCall]}
-	if i := slices.IndexFunc(e.Probes, func(p neutral.Probe) bool { return p.Kind == line.Kind }); i >= 0 {
-		line.Probe = e.Probes[i]
+	if e.ownProbe(line.Kind).Event != "" {
+		line.Probe = e.probeOf(line.Kind, line.Tool, runsTrue)
 	}
 	if line.Why != "" || line.Probe.Event != "" {
 		list = append(list, line)
 	}
 	if e.Inside != neutral.InsideNone {
-		list = append(list, e.inside(row))
+		list = append(list, e.inside())
 	}
 	return list
 }
 
-// probeOf returns the probe of a kind of call; its zero value if the agent has no such
-// tool, or its name is not known.
-func (e *entry) probeOf(kind neutral.CallKind, tool, input string) neutral.Probe {
+// runsTrue is the input of a command that does nothing.
+const runsTrue = `{"command":"true"}`
+
+// ownProbe returns the probe that e itself has for a kind of call; the zero Probe = none.
+func (e *entry) ownProbe(kind neutral.CallKind) neutral.Probe {
 	if i := slices.IndexFunc(e.Probes, func(p neutral.Probe) bool { return p.Kind == kind }); i >= 0 {
 		return e.Probes[i]
 	}
-	t, own, given := table(e.Name), e.MCPTool, json.RawMessage(input)
-	if kind != neutral.MCPCall {
-		has := func(n neutral.ToolName) bool { return n.Canonical == tool && !n.OneWay }
-		if !slices.ContainsFunc(t.Tools, has) && !e.Canonical {
-			return neutral.Probe{}
-		}
-		own, given = t.OwnCall(tool, given)
-	}
-	if own == "" {
+	return neutral.Probe{}
+}
+
+// probeOf returns a call of a canonical tool as the agent reports it; its zero value if the
+// agent has no such tool, or its name is not known.
+func (e *entry) probeOf(kind neutral.CallKind, tool, input string) neutral.Probe {
+	t, own := table(e.Name), e.ownProbe(kind)
+	has := func(n neutral.ToolName) bool { return n.Canonical == tool && !n.OneWay }
+	switch {
+	case own.Payload != "":
+		return own
+	case kind == neutral.MCPCall:
+		tool = e.MCPTool
+	case own.Event == "" && tool != neutral.Shell && !e.Canonical && !slices.ContainsFunc(t.Tools, has):
 		return neutral.Probe{}
 	}
-	p, ok := e.Probe.Of(t, kind, own, given)
-	if !ok {
+	if tool == "" {
 		return neutral.Probe{}
 	}
-	return p
+	row := events.LookupIn(e.Name, cmp.Or(own.Event, e.Probe))
+	f := neutral.Facts{neutral.Tool: rawjson.Quote(tool), neutral.Input: json.RawMessage(input)}
+	f.Set(neutral.Session, "$SESSION")
+	f.Set(neutral.Turn, "$SESSION")
+	f.Set(neutral.Cwd, "$CWD")
+	f.Set(neutral.Event, row.Name)
+	f.Set(neutral.Call, "call_probe")
+	switch kind {
+	case neutral.MCPCall:
+		f.Set(neutral.MCPServer, "hookd")
+		f.Set(neutral.MCPTool, "probe")
+	case neutral.InsideCall:
+		f.Set(neutral.AgentID, "hookd-doctor")
+		f.Set(neutral.AgentType, "hookd-doctor")
+	}
+	payload := rawjson.With(nil, t.Write(row, f)...)
+	if name, _ := t.OwnCall(tool, nil); !slices.Contains(t.Names(row.Name, payload), name) {
+		return neutral.Probe{} // the payload of the event has no place for the name
+	}
+	return neutral.Probe{Kind: kind, Event: row.Name, Payload: string(payload)}
 }
 
 // inside is the command of a subagent.
-func (e *entry) inside(row *events.Contract) Covered {
+func (e *entry) inside() Covered {
 	c := Covered{Kind: neutral.InsideCall, Tool: neutral.Shell}
 	switch e.Inside {
 	case neutral.InsideSilent:
@@ -105,9 +128,9 @@ func (e *entry) inside(row *events.Contract) Covered {
 	case neutral.InsideUnknown:
 		c.Unknown, c.Why = true, "it is not known whether its subagents' calls are reported"
 	default:
-		c.Probe = e.Probe.Within(table(e.Name), func(field string) bool {
-			return slices.ContainsFunc(row.Fields, func(f events.Field) bool { return f.Name == field })
-		})
+		if c.Probe = e.ownProbe(neutral.RunCall); c.Probe.Event == "" {
+			c.Probe = e.probeOf(c.Kind, c.Tool, runsTrue)
+		}
 	}
 	return c
 }
@@ -143,7 +166,7 @@ func (e *entry) tellsInside() bool {
 	a := Agent(e.Name)
 	return a != nil && (a.OfSubagent != nil || slices.ContainsFunc(a.Table.Rows, func(r neutral.FieldFact) bool {
 		isName := r.Fact == neutral.AgentID || r.Fact == neutral.ParentAgent || r.Fact == neutral.ParentSession
-		return isName && (r.Events == "" || slices.Contains(strings.Fields(r.Events), e.Probe.Event))
+		return isName && (r.Events == "" || slices.Contains(strings.Fields(r.Events), e.Probe))
 	}))
 }
 

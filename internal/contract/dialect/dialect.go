@@ -78,7 +78,7 @@ func AgentsWith(so func(*neutral.Settings) bool) []string {
 // Probe returns the event that `hookd doctor` sends for the agent that speaks d.
 func Probe(d events.Dialect) neutral.Probe {
 	if e := find(d); e != nil {
-		return e.Probe
+		return e.probeOf(neutral.RunCall, neutral.Shell, runsTrue)
 	}
 	return neutral.Probe{}
 }

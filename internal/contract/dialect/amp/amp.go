@@ -11,7 +11,7 @@ import (
 // System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
-		Name: events.Amp, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe,
+		Name: events.Amp, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: "tool.call",
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Antigravity, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe,
+		Probe: "PreToolUse",
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.ClaudeCode, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, Probes: probes, Canonical: true, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+		Probe: "PreToolUse", Probes: []neutral.Probe{{Kind: neutral.LineCall, Event: "PreSkillShellCommand"}},
+		Canonical: true, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{neutral.BackCall: "run_in_background=true"},
 	}
 }

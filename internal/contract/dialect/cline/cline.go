@@ -16,15 +16,16 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Cline, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Probes: probes, MCPTool: "hookd__probe", Inside: neutral.InsideTold,
+		Probe: "PreToolUse", Probes: probes, MCPTool: "hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{neutral.BackCall: neutral.Lacked, neutral.LineCall: neutral.Lacked},
 	}
 }
 
 // eventWords are the names that the command line gives events; its files for
 // them are named as the rows are.
-const eventWords = "agent_start=TaskStart agent_resume=TaskResume agent_abort=TaskCancel agent_end=TaskComplete agent_error=TaskError " +
-	"prompt_submit=UserPromptSubmit tool_call=PreToolUse tool_result=PostToolUse session_shutdown=SessionShutdown"
+const eventWords = "agent_start=TaskStart agent_resume=TaskResume agent_abort=TaskCancel agent_end=TaskComplete " +
+	"agent_error=TaskError prompt_submit=UserPromptSubmit pre_compact=PreCompact tool_call=PreToolUse tool_result=PostToolUse " +
+	"session_shutdown=SessionShutdown"
 
 // Agent is Cline.
 func Agent() neutral.Agent {

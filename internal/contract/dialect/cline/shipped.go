@@ -1,6 +1,11 @@
 package cline
 
-import "github.com/hookd/hookd/internal/contract/dialect/neutral"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/hookd/hookd/internal/contract/dialect/neutral"
+)
 
 // ships: the program has a list of the names in its payloads.
 var ships = neutral.Shipped{
@@ -8,10 +13,9 @@ var ships = neutral.Shipped{
 	Tools:   `\bname:"(?:[a-z]+_[a-z_]+|editor|skills)",description`,
 	Passage: `\["agent_start","agent_resume"(?:,"[a-z_]+")+\]`,
 	Row: func(name string) string {
-		if row := fileEvent(name); row != "" {
-			return row
-		}
-		return name
+		_, words, _ := strings.Cut(" "+eventWords, " "+name+"=")
+		row, _, _ := strings.Cut(words, " ")
+		return cmp.Or(row, name)
 	},
 	Elsewhere: "Notification", // of its extension alone
 }

@@ -18,7 +18,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Codex, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, Probes: probes, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+		Probe: "PreToolUse", Probes: probes, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{neutral.BackCall: neutral.Untold, neutral.LineCall: neutral.Lacked},
 		Unreported: map[neutral.CallKind]string{
 			neutral.SearchCall: "its web search runs where its model does, and Codex calls no hook for it",

@@ -15,7 +15,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Copilot, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Guest: guest(), Probe: probe, Inside: neutral.InsideTold,
+		Guest: guest(), Probe: "preToolUse", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{
 			neutral.MCPCall: "-", neutral.BackCall: "mode=async", neutral.LineCall: neutral.Lacked,
 		},

@@ -13,7 +13,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Crush, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Inside: neutral.InsideSilent,
+		Probe: "PreToolUse", Inside: neutral.InsideSilent,
 	}
 }
 

@@ -18,7 +18,11 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Cursor, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Guest: guest(), Probe: probe, Probes: probes,
+		Guest: guest(), Probe: "beforeShellExecution", Probes: []neutral.Probe{
+			{Kind: neutral.WriteCall, Event: "preToolUse"},
+			{Kind: neutral.ReadCall, Event: "beforeReadFile"},
+			{Kind: neutral.MCPCall, Event: "beforeMCPExecution"},
+		}, MCPTool: "MCP:probe",
 		Ways: map[neutral.CallKind]string{neutral.InsideCall: neutral.Untold},
 	}
 }

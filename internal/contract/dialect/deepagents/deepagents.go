@@ -11,7 +11,12 @@ import (
 
 // System is its entry in the index of package dialect.
 func System() neutral.System {
-	return neutral.System{Name: events.DeepAgents, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{
+		Name: events.DeepAgents, Events: Rows, Agent: Agent, Settings: Settings, Probe: "session.start",
+		Probes: []neutral.Probe{{
+			Kind: neutral.RunCall, Event: "session.start", Payload: `{"event": "session.start", "thread_id": "$SESSION"}`,
+		}},
+	}
 }
 
 // Agent is deepagents' command line, which ends a hook after 5 s and reads nothing.

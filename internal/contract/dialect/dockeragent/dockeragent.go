@@ -15,7 +15,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.DockerAgent, Events: Rows, Agent: Bridge, Settings: Settings, Rules: &rules,
-		Probe: probe,
+		Probe: "pre_tool_use",
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Droid, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, MCPTool: "mcp__hookd__probe",
+		Probe: "PreToolUse", MCPTool: "mcp__hookd__probe",
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Familiar, Events: Rows, Captured: true, Agent: Bridge, Settings: Settings, Rules: &rules,
-		Probe: probe,
+		Probe: "beforeToolCall",
 	}
 }
 

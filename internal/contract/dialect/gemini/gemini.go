@@ -14,7 +14,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.GeminiCLI, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Probes: probes, Inside: neutral.InsideTold,
+		Probe: "BeforeTool", MCPTool: "mcp_hookd_probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{
 			neutral.InsideCall: neutral.Untold, neutral.SlashCall: neutral.Untold,
 			neutral.BackCall: "is_background=true",

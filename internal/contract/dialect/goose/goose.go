@@ -12,7 +12,7 @@ import (
 
 // System is its entry in the index of package dialect.
 func System() neutral.System {
-	return neutral.System{Name: events.Goose, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{Name: events.Goose, Events: Rows, Agent: Agent, Settings: Settings, Probe: "PreToolUse"}
 }
 
 // Agent is goose. It cannot ask a person for a hook.

@@ -14,7 +14,7 @@ import (
 // System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
-		Name: events.Grok, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: probe,
+		Name: events.Grok, Events: Rows, Agent: Agent, Settings: Settings, Guest: guest(), Probe: "PreToolUse",
 	}
 }
 

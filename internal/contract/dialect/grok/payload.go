@@ -6,6 +6,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 func Table() neutral.Table {
 	return neutral.Table{
 		Rows: []neutral.FieldFact{
+			{Field: "hookEventName", Fact: neutral.Event, Words: eventWords},
 			{Field: "sessionId", Fact: neutral.Session},
 			{Field: "cwd", Fact: neutral.Cwd},
 			{Field: "toolName", Fact: neutral.Tool},

@@ -13,7 +13,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Hermes, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe,
+		Probe: "pre_tool_call",
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
-		Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: probe,
+		Name: events.Kimi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings, Probe: "PreToolUse",
 		MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{
 			neutral.InsideCall: neutral.Untold, neutral.LineCall: neutral.Lacked,

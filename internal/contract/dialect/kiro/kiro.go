@@ -12,7 +12,7 @@ import (
 // System is its entry in the index of package dialect.
 func System() neutral.System {
 	return neutral.System{
-		Name: events.Kiro, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe, Probes: probes,
+		Name: events.Kiro, Events: Rows, Agent: Agent, Settings: Settings, Probe: "preToolUse", Probes: probes,
 	}
 }
 

@@ -2,15 +2,6 @@ package kiro
 
 import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
-// probe is a call of `true` in the shell, as Kiro sends it.
-var probe = neutral.Probe{
-	Event: "preToolUse",
-	Payload: `{
-		"hook_event_name": "preToolUse", "session_id": "$SESSION", "cwd": "$CWD",
-		"tool_name": "shell", "tool_input": {"command": "true"}
-	}`,
-}
-
 // probes are of a tool whose arguments are Kiro's own.
 var probes = []neutral.Probe{
 	{

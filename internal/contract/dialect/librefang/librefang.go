@@ -16,7 +16,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.LibreFang, Events: Rows, Agent: Bridge, Settings: Settings, Observes: true,
-		Probe: probes,
+		Probe: "transform_tool_result", Probes: probes,
 	}
 }
 

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/hookd/hookd/internal/base/rawjson"
 )
 
 // CallKind is a kind of call that agents make, in words for people.
@@ -53,7 +50,8 @@ type Probe struct {
 	Kind  CallKind // "" = RunCall, where the event is about a call
 	Event string
 	// Payload is the JSON of the event. As values it has "$SESSION", "$CWD", "$FILE" (one
-	// in $CWD that need not exist), "$TIME" (RFC 3339) and "$MILLIS" (a number, since 1970).
+	// in $CWD that need not exist) and "$TIME" (RFC 3339). "" in a System = hookd makes it of
+	// the fields that the event documents.
 	Payload string
 }
 
@@ -65,56 +63,9 @@ func (p Probe) With(session, cwd string, now time.Time) json.RawMessage {
 	}
 	text := strings.NewReplacer(
 		`"$SESSION"`, quoted(session), `"$CWD"`, quoted(cwd), `"$FILE"`, quoted(filepath.Join(cwd, "hookd-doctor.txt")),
-		`"$TIME"`, quoted(now.UTC().Format(time.RFC3339)), `"$MILLIS"`, strconv.FormatInt(now.UnixMilli(), 10),
+		`"$TIME"`, quoted(now.UTC().Format(time.RFC3339)),
 	).Replace(p.Payload)
 	var out bytes.Buffer
 	_ = json.Compact(&out, []byte(text)) // a test checks each Payload
 	return out.Bytes()
-}
-
-// Of returns p as a call of another tool: own, with input. ok is false where p's payload
-// has no place for the name of a tool.
-func (p Probe) Of(t *Table, kind CallKind, own string, input json.RawMessage) (_ Probe, ok bool) {
-	payload := json.RawMessage(p.Payload)
-	for _, r := range t.Rows {
-		if !holds(r.Events, p.Event) || lookedUp(payload, r.Field) == nil {
-			continue
-		}
-		switch r.Fact {
-		case Tool:
-			payload, ok = put(payload, r.Field, rawjson.Quote(own)), true
-		case Input:
-			payload = put(payload, r.Field, input)
-		}
-	}
-	return Probe{Kind: kind, Event: p.Event, Payload: string(payload)}, ok
-}
-
-// Within returns p as a subagent's call, where the payload of its event has members for
-// the subagent's id and type; else as it is.
-func (p Probe) Within(t *Table, documented func(field string) bool) Probe {
-	payload := json.RawMessage(p.Payload)
-	for _, r := range t.Rows {
-		if (r.Fact == AgentID || r.Fact == AgentType) && holds(r.Events, p.Event) && documented(r.Field) {
-			payload = put(payload, r.Field, json.RawMessage(`"hookd-doctor"`))
-		}
-	}
-	return Probe{Kind: InsideCall, Event: p.Event, Payload: string(payload)}
-}
-
-// lookedUp returns the value at a path of keys; nil = there is none.
-func lookedUp(payload json.RawMessage, path string) json.RawMessage {
-	for key := range strings.SplitSeq(path, ".") {
-		payload = rawjson.Get(payload, key)
-	}
-	return payload
-}
-
-// put returns payload with a value at a path of keys.
-func put(payload json.RawMessage, path string, value json.RawMessage) json.RawMessage {
-	key, rest, nested := strings.Cut(path, ".")
-	if nested {
-		value = put(rawjson.Get(payload, key), rest, value)
-	}
-	return rawjson.With(payload, rawjson.Member{Key: key, Value: value})
 }

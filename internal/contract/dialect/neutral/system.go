@@ -22,11 +22,11 @@ type System struct {
 	Settings func() Settings
 	// Guest is how its agent runs the hooks of another one's settings. Nil = it does not.
 	Guest *Guest
-	// Probe is sent by `hookd doctor`: a command that does nothing. A system without
-	// Settings needs none.
-	Probe Probe
-	// Probes are the probes for other kinds of call that cannot be made of Probe by the
-	// names of the tools alone.
+	// Probe is the event that `hookd doctor` sends as a command that does nothing. A system
+	// without Settings needs none.
+	Probe string
+	// Probes are of kinds of call that come with another event, or whose payload the tables
+	// of fields and tools do not make.
 	Probes []Probe
 	// MCPTool is its name for the tool probe of the MCP server hookd. "" = not known, or
 	// Probes has such a call.

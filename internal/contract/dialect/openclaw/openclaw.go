@@ -16,7 +16,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenClaw, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, MCPTool: "hookd__probe", Inside: neutral.InsideTold,
+		Probe: "before_tool_call", MCPTool: "hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{neutral.BackCall: "background=true", neutral.LineCall: neutral.Lacked},
 	}
 }

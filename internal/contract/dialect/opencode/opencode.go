@@ -12,7 +12,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.OpenCode, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Inside: neutral.InsideTold,
+		Probe: "tool.execute.before", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{
 			neutral.MCPCall: neutral.Untold, neutral.BackCall: neutral.Lacked, neutral.SlashCall: neutral.Untold,
 		},

@@ -11,7 +11,7 @@ import (
 
 // System is its entry in the index of package dialect.
 func System() neutral.System {
-	return neutral.System{Name: events.OpenHands, Events: Rows, Agent: Agent, Settings: Settings, Probe: probe}
+	return neutral.System{Name: events.OpenHands, Events: Rows, Agent: Agent, Settings: Settings, Probe: "PreToolUse"}
 }
 
 // Agent is OpenHands. It cannot ask a person for a hook.

@@ -12,7 +12,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Pi, Events: Rows, Words: Words, Agent: Agent, Settings: Settings,
-		Probe: probe, Inside: neutral.InsideNone, MCPTool: "mcp__hookd__probe", // from 1.6.0
+		Probe: "tool_call", Inside: neutral.InsideNone, MCPTool: "mcp__hookd__probe", // from 1.6.0
 		Ways: map[neutral.CallKind]string{neutral.BackCall: neutral.Lacked, neutral.LineCall: neutral.Lacked},
 	}
 }

@@ -13,7 +13,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Qoder, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, Canonical: true, MCPTool: "mcp__hookd__probe",
+		Probe: "PreToolUse", Canonical: true, MCPTool: "mcp__hookd__probe",
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Qwen, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
+		Probe: "PreToolUse", MCPTool: "mcp__hookd__probe", Inside: neutral.InsideTold,
 		Ways: map[neutral.CallKind]string{neutral.BackCall: "is_background=true"},
 		Unreported: map[neutral.CallKind]string{
 			neutral.LineCall: "!{…} in a command runs before any hook, as seen in 0.24",

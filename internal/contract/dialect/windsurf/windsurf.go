@@ -14,7 +14,11 @@ import (
 func System() neutral.System {
 	return neutral.System{
 		Name: events.Windsurf, Events: Rows, Agent: Agent, Settings: Settings,
-		Probe: probe, Probes: probes,
+		Probe: "pre_run_command", Probes: []neutral.Probe{
+			{Kind: neutral.WriteCall, Event: "pre_write_code"},
+			{Kind: neutral.ReadCall, Event: "pre_read_code"},
+			{Kind: neutral.MCPCall, Event: "pre_mcp_tool_use"},
+		}, MCPTool: "probe",
 	}
 }
 
