@@ -183,7 +183,7 @@ func waitRecorded(list []*attempt) {
 func outcomeOf(v *verdict.Verdict) (wire.Outcome, string) {
 	switch {
 	case !v.Allowed || !v.Continue || v.PermissionDecision == "deny":
-		return wire.OutcomeDeny, cmp.Or(v.Message, v.DecisionReason, v.StopReason)
+		return wire.OutcomeDeny, verdict.WhyDenied(v)
 	case v.PermissionDecision == "ask":
 		return wire.OutcomeAsk, v.DecisionReason
 	case len(v.Contain) > 0:

@@ -18,6 +18,8 @@ func everyAnswer(t *testing.T, check func(t *testing.T, row *events.Contract, a 
 		"none": {}, "allow": {PermissionDecision: "allow"}, "ask": {PermissionDecision: "ask", PermissionReason: "R"},
 		"deny": {PermissionDecision: "deny", PermissionReason: "R", Blocked: true}, "exit2": {ExitCode: 2, Stderr: "R", Blocked: true}, "stop": {Continue: &stop, StopReason: "S"},
 		"modify":  {UpdatedInput: json.RawMessage(`{"command":"x"}`), UpdatedResponse: json.RawMessage(`"x"`)},
+		"blank":   {PermissionDecision: "deny", PermissionReason: " \u2028\ufeff", Blocked: true},
+		"blanks":  {Continue: &stop, StopReason: "\n", UpdatedResponse: json.RawMessage(`"\t"`)},
 		"context": {Context: "T"}, "message": {SystemMessage: "M"}, "failure": {Failure: "it crashed"},
 	}
 	for _, row := range events.All() {
@@ -112,6 +114,29 @@ func TestDenialsArrive(t *testing.T) {
 		none := Agent(row.Dialect).Answer(neutral.Asked{Event: row.Name, Payload: a.Payload, Verdict: &verdict.Verdict{Allowed: true, Continue: true}})
 		if r == none {
 			t.Errorf("a denial is said like no opinion: %+v", r)
+		}
+	})
+}
+
+// A denial, a stop and another result in its words say why: Codex goes on where a reason is blank.
+func TestNoReasonIsBlank(t *testing.T) {
+	everyAnswer(t, func(t *testing.T, row *events.Contract, a neutral.Asked, r neutral.Reply) {
+		var look func(v any)
+		look = func(v any) {
+			members, _ := v.(map[string]any)
+			for key, v := range members {
+				isReason := strings.HasSuffix(strings.ToLower(key), "reason") || key == "message"
+				if text, is := v.(string); is && isReason && strings.Trim(text, " \n\t\u2028\ufeff") == "" {
+					t.Errorf("%s is blank: %s", key, r.Stdout)
+				}
+				look(v)
+			}
+		}
+		var top any
+		_ = json.Unmarshal([]byte(r.Stdout), &top) // plain context has no reason
+		look(top)
+		if r.Exit != 0 && strings.TrimSpace(r.Stderr+r.Stdout) == "" {
+			t.Errorf("it fails without a word")
 		}
 	})
 }

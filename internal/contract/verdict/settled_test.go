@@ -35,3 +35,22 @@ func TestAnswersOfAPerson(t *testing.T) {
 		}
 	}
 }
+
+// The reason of an overruled decision is no reason of a denial: the model would mend the wrong thing.
+func TestWhyDenied(t *testing.T) {
+	c := row(t, "pre_tool_use")
+	for _, tt := range []struct {
+		name  string
+		hooks []hooked
+		want  string
+	}{
+		{"a reason", []hooked{permission("a", "ask", "sure?"), exits("b", 2, "no", "")}, "no"},
+		{"none, and another asks", []hooked{permission("a", "ask", "sure?"), exits("b", 2, "", "")}, "denied by b, without a reason"},
+		{"none", []hooked{permission("a", "deny", ""), exits("b", 2, "", "")}, "denied by a, b, without a reason"},
+		{"another denies", []hooked{permission("a", "deny", "never"), exits("b", 2, "", "")}, "never"},
+	} {
+		if got := WhyDenied(decide(c, tt.hooks...)); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

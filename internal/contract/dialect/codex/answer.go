@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -20,8 +19,7 @@ const (
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if stops := a.Denies() && a.Is(byContinue) || !a.Verdict.Continue && a.Is(canStop); stops {
-		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
-		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", reason))
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", a.StopReason()))
 	}
 	switch {
 	case a.Is(byDecision) && a.Denies():

@@ -1,7 +1,6 @@
 package dockeragent
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -18,7 +17,7 @@ func Answer(a neutral.Asked) neutral.Reply {
 	}
 	var top []rawjson.Member
 	if !a.Verdict.Continue {
-		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
+		reason := a.StopReason()
 		top = append(top, neutral.Bool("continue", false), neutral.Str("stop_reason", reason))
 	}
 	if a.Denies() {

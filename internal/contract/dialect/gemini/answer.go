@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"cmp"
-
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
@@ -17,8 +15,7 @@ const (
 func Answer(a neutral.Asked) neutral.Reply {
 	var top []rawjson.Member
 	if !a.Verdict.Continue && a.Is(canBlock) {
-		reason := cmp.Or(a.Verdict.StopReason, a.Reason())
-		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", reason))
+		top = append(top, neutral.Bool("continue", false), neutral.Str("stopReason", a.StopReason()))
 	}
 	switch {
 	case a.Is(canBlock) && a.Denies():

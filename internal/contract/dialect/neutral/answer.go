@@ -49,21 +49,24 @@ func InputStays(agent string) string {
 		" takes another input only from a hook that approves the call: the call has the input that it had"
 }
 
-// Reason returns why, in the hooks' words; never "".
+// Reason returns why, in the hooks' words; never blank.
 func (a Asked) Reason() string {
 	v := a.Verdict
 	if a.Denies() {
-		return cmp.Or(v.Message, v.DecisionReason, v.StopReason, "denied by a hook")
+		return verdict.WhyDenied(v)
 	}
 	if a.Rewrites() {
-		return cmp.Or(v.DecisionReason, v.Message, "a hook changed the input of this call")
+		return verdict.Worded(v.DecisionReason, v.Message, "a hook changed the input of this call")
 	}
-	return cmp.Or(v.DecisionReason, v.Message, "a hook asks for a person's decision")
+	return verdict.Worded(v.DecisionReason, v.Message, "a hook asks for a person's decision")
 }
 
-// NewResult is the text that replaces a result, for an agent that takes it as a reason, which must not be empty.
+// StopReason returns why the agent is to stop; never blank.
+func (a Asked) StopReason() string { return verdict.Worded(a.Verdict.StopReason, a.Reason()) }
+
+// NewResult is the text that replaces a result, for an agent that takes it as a reason; never blank.
 func (a Asked) NewResult() string {
-	return cmp.Or(ResultText(a.Verdict.UpdatedToolResponse), "(a hook removed the tool's result)")
+	return verdict.Worded(ResultText(a.Verdict.UpdatedToolResponse), "(a hook removed the tool's result)")
 }
 
 // Is reports whether the event is one of names, which are separated by blanks.

@@ -43,8 +43,8 @@ func (f *AnswerForm) Answer(a Asked) Reply {
 		return Reply{Stdout: cmp.Or(a.Verdict.AdditionalContext, f.Empty)}
 	}
 	var top []rawjson.Member
-	if a.Is(f.Stops) && (!a.Verdict.Continue || a.Denies() && !f.denies(a) && !a.Is(f.Text)) {
-		top = append(top, Bool("continue", false), Str("stopReason", cmp.Or(a.Verdict.StopReason, a.Reason())))
+	if (f.Stops == "*" || a.Is(f.Stops)) && (!a.Verdict.Continue || a.Denies() && !f.denies(a) && !a.Is(f.Text)) {
+		top = append(top, Bool("continue", false), Str("stopReason", a.StopReason()))
 	}
 	if a.Is(f.Blocks) && f.blocks(a) {
 		top = append(top, Str("decision", "block"), Str("reason", a.Reason()))
