@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "run_command", Canonical: "Bash", Args: "CommandLine=command Cwd=cwd"},
+	{Own: "run_command", Canonical: "Bash", Dir: "cwd", Args: "CommandLine=command Cwd=cwd"},
 	{Own: "send_command_input", Canonical: neutral.Shell, Args: "Input=command", OneWay: true},
 	{Own: "view_file", Canonical: "Read", Args: "AbsolutePath=file_path"},
 	{Own: "write_to_file", Canonical: "Write", Args: "TargetFile=file_path CodeContent=content"},

@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "bash", Canonical: "Bash"},
+	{Own: "bash", Canonical: "Bash", Dir: "workingdir"},
 	{Own: "view", Canonical: "Read"},
 	{Own: "write", Canonical: "Write"},
 	{Own: "edit", Canonical: "Edit"},

@@ -4,8 +4,8 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "shell", Canonical: "Bash", Folds: true, Args: "cmd=command"},
-	{Own: "run_background_job", Canonical: "Bash", Folds: true, Args: "cmd=command", OneWay: true},
+	{Own: "shell", Canonical: "Bash", Dir: "cwd", Folds: true, Args: "cmd=command"},
+	{Own: "run_background_job", Canonical: "Bash", Dir: "cwd", Folds: true, Args: "cmd=command", OneWay: true},
 	{Own: "read_file", Canonical: "Read", Folds: true, Args: "path=file_path"},
 	{Own: "read_multiple_files", Canonical: "Read", Folds: true, Args: "paths=paths =file_path",
 		OneWay: true, Paths: "paths"},

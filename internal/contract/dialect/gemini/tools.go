@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "run_shell_command", Canonical: "Bash"},
+	{Own: "run_shell_command", Canonical: "Bash", Dir: "dirpath directory"},
 	{Own: "read_file", Canonical: "Read", Args: "file_path=file_path absolute_path=file_path"},
 	{Own: "read_many_files", Canonical: "Read", Args: "include=include paths=paths =file_path", OneWay: true, Paths: "include paths"},
 	{Own: "write_file", Canonical: "Write"},

@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "terminal", Canonical: "Bash"},
+	{Own: "terminal", Canonical: "Bash", Dir: "workdir"},
 	{Own: "execute_code", Canonical: neutral.Shell, Args: "code=command", OneWay: true, Code: "Python"},
 	{Own: "read_file", Canonical: "Read", Args: "path=file_path"},
 	{Own: "write_file", Canonical: "Write", Args: "path=file_path"},

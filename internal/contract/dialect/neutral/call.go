@@ -19,6 +19,9 @@ type ToolCall struct {
 	Input json.RawMessage // the arguments under their canonical names
 	Given json.RawMessage // the arguments as they came
 	Code  string          // the language of its command; "" = a shell's
+	// Dirs are the directories that its command may run in, as its arguments have them; "" is the event's. None =
+	// the event's.
+	Dirs []string
 	// Guessed: the agent's own table does not know the tool, another dialect's does.
 	Guessed bool
 }
@@ -27,7 +30,8 @@ type ToolCall struct {
 func (t *Table) Call(event string, data json.RawMessage) ToolCall {
 	f := t.read(event, data, ofCall)
 	c := ToolCall{Own: f.String(Tool), Given: fromText(f[Input])}
-	if row := t.tool(c.Own); row != nil {
+	row := t.tool(c.Own)
+	if c.Dirs = row.dirs(c.Given); row != nil {
 		c.Code = row.Code
 	}
 	t.canonize(f)
@@ -41,7 +45,7 @@ func (t *Table) Made(own string, given json.RawMessage) (c ToolCall, names []str
 	c = ToolCall{Own: own, Tool: own, Given: fromText(given)}
 	c.Input, names = c.Given, []string{own}
 	row := t.tool(own)
-	if row == nil {
+	if c.Dirs = row.dirs(c.Given); row == nil {
 		return c, names
 	}
 	c.Tool, c.Input, c.Code = row.Canonical, row.canonical(c.Given), row.Code
@@ -61,7 +65,58 @@ func (t *Table) Guess(c ToolCall) (_ ToolCall, ok bool) {
 		return c, false
 	}
 	c.Tool, c.Input, c.Code, c.Guessed = row.Canonical, row.canonical(c.Given), row.Code, true
+	if c.Dirs = row.dirs(c.Given); c.Dirs != nil && !slices.Contains(c.Dirs, "") {
+		c.Dirs = append(c.Dirs, "")
+	}
 	return c, true
+}
+
+// usualDirs are the arguments, folded, by which tools take the directory of a command.
+const usualDirs = "workdir cwd workingdirectory workingdir dirpath directory"
+
+// dirs returns the directories that a command may run in. Where no row says which argument has it, the tool
+// may take none.
+func (n *ToolName) dirs(given json.RawMessage) (dirs []string) {
+	names := usualDirs
+	if n != nil && n.Canonical != Shell {
+		return nil
+	} else if n != nil && n.Dir != "" {
+		names = n.Dir
+	}
+	for key, value := range rawjson.Members(given) {
+		if !holds(names, folded(key)) {
+			continue
+		}
+		if dir := TextOf(value); dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if dirs != nil && names == usualDirs {
+		dirs = append(dirs, "")
+	}
+	return dirs
+}
+
+// Variables returns the environment that the call gives its command, each as NAME=value; nil = none that can be read.
+// Tools take an object, or a list of such texts.
+func (c ToolCall) Variables() (list []string) {
+	for key, value := range rawjson.Members(c.Given) {
+		if !holds("env environment envvars environmentvariables", folded(key)) {
+			continue
+		}
+		for name, v := range rawjson.Members(value) {
+			text, isText := rawjson.Text(v)
+			if !isText {
+				text = string(v)
+			}
+			list = append(list, name+"="+text)
+		}
+		var texts []string
+		if json.Unmarshal(value, &texts) == nil {
+			list = append(list, texts...)
+		}
+	}
+	return list
 }
 
 // Known reports whether the dialect of the call knows its tool, or no dialect could

@@ -129,6 +129,7 @@ type ToolName struct {
 	Args   string
 	OneWay bool   // other tools are never called by this name: its arguments are of another kind
 	Code   string // the language of its command; "" = a shell's
+	Dir    string // the arguments, folded, that name the directory of its command; "" = none is known
 	// Canon makes the input canonical where more than names differ. It gets the input with
 	// the names that Args give. Nil = Args say all.
 	Canon func(input json.RawMessage) json.RawMessage

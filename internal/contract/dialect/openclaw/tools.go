@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "exec", Canonical: "Bash", Args: "workdir=cwd"},
+	{Own: "exec", Canonical: "Bash", Dir: "workdir", Args: "workdir=cwd"},
 	{Own: "bash", Canonical: "Bash", OneWay: true},
 	{Own: "read", Canonical: "Read", Args: "path=file_path"},
 	{Own: "write", Canonical: "Write", Args: "path=file_path"},

@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "bash", Canonical: "Bash"},
+	{Own: "bash", Canonical: "Bash", Dir: "workdir"},
 	{Own: "read", Canonical: "Read", Args: "filePath=file_path"},
 	{Own: "write", Canonical: "Write", Args: "filePath=file_path"},
 	{Own: "edit", Canonical: "Edit", Args: "filePath=file_path oldString=old_string newString=new_string replaceAll=replace_all"},

@@ -4,7 +4,7 @@ import "github.com/hookd/hookd/internal/contract/dialect/neutral"
 
 // tools are the agent's names of tools and of the arguments that it executes.
 var tools = []neutral.ToolName{
-	{Own: "run_shell_command", Canonical: "Bash"},
+	{Own: "run_shell_command", Canonical: "Bash", Dir: "directory"},
 	{Own: "monitor", Canonical: neutral.Shell, OneWay: true},
 	{Own: "read_file", Canonical: "Read", Args: "file_path=file_path absolute_path=file_path"},
 	{Own: "write_file", Canonical: "Write"},
