@@ -263,17 +263,17 @@ func TestBuiltinsSeeWhatIsInDoubt(t *testing.T) {
 		event      string
 		data, want string // commands, one a line
 	}{
-		{events.ClaudeCode, "PreToolUse", `{"tool_name":"BASH","tool_input":{"command":"a"}}`, "a\na"},
+		{events.ClaudeCode, "PreToolUse", `{"tool_name":"BASH","tool_input":{"command":"a"}}`, "a"},
 		{events.DockerAgent, "pre_tool_use", `{"tool_name":"Shell","tool_input":{"cmd":"a"}}`, "a"},
 		{
 			events.GeminiCLI, "BeforeTool",
-			`{"tool_name":"run_shell_command","tool_input":{"command":"a","Command":"b"}}`, "a\na\nb",
+			`{"tool_name":"run_shell_command","tool_input":{"command":"a","Command":"b"}}`, "a\nb",
 		},
 		{
 			events.ClaudeCode, "PreToolUse",
-			`{"tool_name":"run_shell_command","tool_input":{"command":"a","cmd":"b"}}`, "a\na\nb",
+			`{"tool_name":"run_shell_command","tool_input":{"command":"a","cmd":"b"}}`, "a\nb",
 		},
-		{events.ClaudeCode, "PreToolUse", `{"tool_name":"execute_code","tool_input":{"code":"a"}}`, "a\na"},
+		{events.ClaudeCode, "PreToolUse", `{"tool_name":"execute_code","tool_input":{"code":"a"}}`, "a"},
 	} {
 		c := Call(event(t, tt.dialect, tt.event, tt.data))
 		if got := strings.Join(c.Commands(), "\n"); c.Tool != neutral.Shell || got != tt.want {

@@ -28,3 +28,13 @@ func TestSubjectCountsBlanks(t *testing.T) {
 		}
 	}
 }
+
+// TestSubjectHasEachLineOnce: Familiar's own table has no tools, so its call is read by another dialect's table, too.
+func TestSubjectHasEachLineOnce(t *testing.T) {
+	data := []byte(`{"tool_name":"run_shell_command","tool_args":{"command":"ls","script":"pwd","code":"ls"}}`)
+	e := &events.Event{Contract: events.LookupIn("familiar", "beforeToolCall")}
+	e.Data = data
+	if _, got := Subject(e, nil); got != `ls\npwd` {
+		t.Errorf("got %q", got)
+	}
+}

@@ -130,33 +130,38 @@ var commandNames = map[string]bool{
 }
 
 // Commands returns the command lines that a shell tool runs. Where it is not
-// certain which argument the tool takes, these are all that it could be.
+// certain which argument the tool takes, these are all that it could be, each once.
 func (c ToolCall) Commands() []string {
-	lines := commandLines(rawjson.Get(c.Input, "command"))
-	if len(lines) > 0 && !c.Guessed && !rawjson.Ambiguous(c.Given) {
-		return lines
+	var lines []string
+	if line := commandLine(rawjson.Get(c.Input, "command")); line != "" {
+		if lines = append(lines, line); !c.Guessed && !rawjson.Ambiguous(c.Given) {
+			return lines
+		}
 	}
 	for key, value := range rawjson.Members(c.Given) {
-		if commandNames[folded(key)] {
-			lines = append(lines, commandLines(value)...)
+		if !commandNames[folded(key)] {
+			continue
+		}
+		if line := commandLine(value); line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
 	}
 	return lines
 }
 
-// commandLines reads a command: a text, or a list of words such as ["bash",
+// commandLine reads a command: a text, or a list of words such as ["bash",
 // "-lc", "ls"], which is one line that means them and nothing else.
-func commandLines(v json.RawMessage) []string {
+func commandLine(v json.RawMessage) string {
 	if line := TextOf(v); line != "" {
-		return []string{line}
+		return line
 	}
 	var words []string
 	if v == nil || json.Unmarshal(v, &words) != nil || len(words) == 0 {
-		return nil
+		return ""
 	}
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
-	return []string{strings.Join(quoted, " ")}
+	return strings.Join(quoted, " ")
 }
