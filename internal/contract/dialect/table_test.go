@@ -158,7 +158,7 @@ func soundCapabilities(t *testing.T, at string, c *Contract) {
 	if c.PlainText == PlainContext && !c.Context {
 		t.Errorf("%s takes plain text as context but takes none", at)
 	}
-	if c.Kind == KindToolBefore && c.Dialect != Familiar && !c.FailClosed {
+	if c.Kind == KindToolBefore && !c.FailClosed {
 		t.Errorf("%s is a tool.before but does not fail closed", at)
 	}
 	if c.Kind == KindToolBefore && c.Decision != DecisionVerdict {
@@ -311,7 +311,7 @@ func TestFamiliarBlocksAsSeed001Says(t *testing.T) {
 		"afterToolCall": false, "onError": false, "afterMessage": false,
 	} {
 		c := LookupIn(Familiar, name)
-		if c.CanBlock != blocks || c.FailClosed || !c.Decidable || !c.Context {
+		if c.CanBlock != blocks || c.FailClosed != (name == "beforeToolCall") || !c.Decidable || !c.Context {
 			t.Errorf("%s: got %+v", name, c)
 		}
 	}

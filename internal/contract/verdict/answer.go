@@ -25,6 +25,7 @@ type Terms struct {
 	Called       string // its name in messages; "" = Name
 	Blocking     bool   // takes part in the verdict; else its answer is read for the record only
 	OnError      string // "warn" (also ""), "ignore", "deny"
+	OnErrorAlone bool   // OnError decides about a failure, also where that of a guard denies
 	StrictOutput bool
 	TightenOnly  bool   // it may deny, ask and add context, and nothing else
 	Words        []Word // of the dialect whose name of the event the hook was given, beside the common ones

@@ -72,7 +72,13 @@ func (f *folding) fail(a *Answer) {
 
 // FailureDenies reports whether a failure of the hook denies an event with contract c.
 func (a *Answer) FailureDenies(c *events.Contract) bool {
-	return c.Decidable && a.Terms.Blocking && (c.FailClosed || c.CanBlock && a.Terms.OnError == "deny")
+	return a.guards(c) || c.Decidable && a.Terms.Blocking && c.CanBlock && a.Terms.OnError == "deny"
+}
+
+// guards reports whether a failure of the hook denies an event with contract c whatever its
+// OnError says.
+func (a *Answer) guards(c *events.Contract) bool {
+	return c.FailClosed && a.Terms.Blocking && !a.Terms.OnErrorAlone
 }
 
 // deny denies for a reason of several lines. Exit code and stderr are the values of the

@@ -92,7 +92,7 @@ func (a *Answer) readStdout(c *events.Contract, text []byte) error {
 		a.warn("text before the JSON answer was skipped: print it to stderr")
 		return a.understand(c, obj)
 	}
-	guards := c.FailClosed && a.Terms.Blocking
+	guards := a.guards(c)
 	if guards && len(text) <= maxWord && strings.IndexByte(`["tfn`, text[0]) >= 0 && json.Valid(text) {
 		return fmt.Errorf("its answer is JSON but no object: deny with %s", denial)
 	}
@@ -138,7 +138,7 @@ func (a *Answer) understand(c *events.Contract, obj object) error {
 		return err
 	case a.Terms.StrictOutput:
 		return a.checkStrict(c, obj)
-	case c.FailClosed && a.Terms.Blocking:
+	case a.guards(c):
 		if key := h.silent(obj); key != "" {
 			return fmt.Errorf("its answer says nothing that hookd knows: key %q is no word of this event's agent; deny with %s", key, denial)
 		}

@@ -33,7 +33,7 @@ func (h *Hook) DecidesByName() bool {
 	return false
 }
 
-// Failure returns the consequence of a failure of the hook: it denies if a failure denies on any
+// Failure returns the consequence of a failure of the hook: FailureDenies if a failure denies any
 // known event. "" = the hook decides nothing.
 func (h *Hook) Failure() (f wire.Failure) {
 	if h.Shadow {
@@ -43,7 +43,7 @@ func (h *Hook) Failure() (f wire.Failure) {
 		for c := range events.Rows() {
 			switch {
 			case !p.Match(c.Name) || !h.Blocks(c, p):
-			case c.FailClosed, c.CanBlock && h.OnError == OnErrorDeny:
+			case c.FailClosed && !h.OnErrorAlone, c.CanBlock && h.OnError == OnErrorDeny:
 				return wire.FailureDenies
 			default:
 				f = wire.FailurePasses

@@ -99,6 +99,7 @@ type Hook struct {
 	Lane         string // events.LaneDefault or events.LanePreempt
 	Blocking     *bool  // nil = by event and pattern, see Blocks
 	OnError      OnError
+	OnErrorAlone bool // OnError decides about a failure, also where that of a guard denies
 	StrictOutput bool
 	Hold         string // of its asks, as the setting asks.hold; "" = that
 

@@ -52,6 +52,7 @@ func (m Match) Policy() verdict.Terms {
 	return verdict.Terms{
 		Name: m.Hook.Name, Called: m.Hook.Called, Blocking: m.Blocks,
 		OnError:      string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),
+		OnErrorAlone: m.Hook.OnErrorAlone,
 		StrictOutput: m.Hook.StrictOutput, Words: m.Words,
 		TightenOnly: m.Below || m.Hook.Layer == hook.LayerProject,
 	}

@@ -3,9 +3,9 @@ package familiar
 import "github.com/hookd/hookd/internal/events"
 
 // Rows is Familiar's contract: the payload's fields are the template variables. The
-// context that a captured stdout adds reaches the agent on every event, so all of them
-// can be decided; four of them can be stopped. A failed hook is judged by its onFailure
-// alone, so none is fail-closed.
+// context that a captured stdout adds reaches the agent on every event, so every event
+// can be decided; four can be stopped. A hook of an AGENT.md that fails does as its onFailure says, see
+// hook.Hook.OnErrorAlone; any other guard's failure denies a tool call.
 func Rows() []events.Contract {
 	return []events.Contract{
 		{Name: "onStart", Kind: events.KindSessionStart, When: "the agent begins a conversation",
@@ -31,7 +31,7 @@ func Rows() []events.Contract {
 				events.Object.Field("tool_args", "its arguments"),
 				events.Integer.Field("tool_call_index", "number of the call, from 1"),
 			),
-			ToolMatched: true, CanBlock: true, Context: true, Decision: events.DecisionVerdict},
+			ToolMatched: true, CanBlock: true, FailClosed: true, Context: true, Decision: events.DecisionVerdict},
 		{Name: "afterToolCall", Kind: events.KindToolAfter, When: "after a tool completes",
 			Fields: events.Fields(common,
 				events.String.Field("tool_name", "the tool that was called"),

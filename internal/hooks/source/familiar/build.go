@@ -79,7 +79,7 @@ func (r *reader) hook(i int, n *yaml.Node) {
 	}
 	blocks := r.boolean(f.pairs["blocking"], at, slices.Contains(blockingByDefault, f.event))
 	h.Blocking = &blocks
-	h.OnError = r.onFailure(f, blocks)
+	h.OnError, h.OnErrorAlone = r.onFailure(f, blocks), true
 	if r.action(f, h) {
 		h.Problems = slices.Clone(r.problems[first:])
 		r.hooks = append(r.hooks, h)
