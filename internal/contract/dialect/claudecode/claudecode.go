@@ -33,7 +33,7 @@ func Agent() neutral.Agent {
 		Commands: commands,
 		Table:    Table(), EventField: "hook_event_name", Timeout: timeout,
 		Asks: "PreToolUse PermissionRequest PreModelSwitch", ResultField: "tool_response", Replaces: neutral.On("PostToolUse"),
-		DenyExit: 2, ShowsRun: true, Answer: Answer, Headless: headless, Unattended: unattended, OwnRule: ownRule,
+		DenyExit: 2, ShowsRun: true, Answer: form.Answer, Headless: headless, Unattended: unattended, OwnRule: ownRule,
 		OwnPrompt: ownPrompt,
 	}
 }

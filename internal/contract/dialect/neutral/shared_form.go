@@ -2,6 +2,7 @@ package neutral
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ type AnswerForm struct {
 	// Vouched: an updatedInput counts with permissionDecision allow alone, so without an
 	// approval the call has the input that it had.
 	Vouched bool
+	// Defers: an ask that a hook defers is said so where no person is: the call would run.
+	Defers  bool
 	Permits string // take decision.behavior: requests for permission
 	Blocks  string // take decision block
 	Inside  string // take decision block within hookSpecificOutput, not beside it
@@ -27,7 +30,8 @@ type AnswerForm struct {
 	Text    string // take additionalContext
 	Plain   string // take plain text as context, and no object
 	Results string // take updatedToolOutput
-	Stops   string // take continue false
+	Shaped  bool   // updatedToolOutput must have the shape of the old result
+	Stops   string // take continue false; "*" = all do
 	Says    bool   // systemMessage is shown
 	Elicits string // take action and content: questions of MCP servers
 	// Takes returns the fields that few agents read as the answer to an event. Nil = none.
@@ -69,7 +73,7 @@ func (f *AnswerForm) inside(a Asked) (inner []rawjson.Member) {
 	case a.Is(f.Inside) && f.blocks(a):
 		inner = append(inner, Str("decision", "block"), Str("reason", a.Reason()))
 	case a.Is(f.Results) && a.Verdict.UpdatedToolResponse != nil:
-		inner = append(inner, Raw("updatedToolOutput", a.Verdict.UpdatedToolResponse))
+		inner = append(inner, Raw("updatedToolOutput", f.result(a)))
 	case a.Is(f.Elicits):
 		inner = a.Elicited()
 	}
@@ -80,10 +84,19 @@ func (f *AnswerForm) inside(a Asked) (inner []rawjson.Member) {
 	return inner
 }
 
+// result is the new result, in the shape that the agent takes.
+func (f *AnswerForm) result(a Asked) json.RawMessage {
+	was, is := rawjson.Get(a.Payload, "tool_response"), a.Verdict.UpdatedToolResponse
+	if f.Shaped && len(was) > 0 && len(is) > 0 && is[0] == '"' && was[0] != '"' {
+		return WithResultText(was, TextOf(is))
+	}
+	return is
+}
+
 // blocks reports whether a block is to be said. At a stop it keeps the agent working,
-// which is not the aim of a hook that stops it.
+// which is not the aim of a hook that stops it, unless continue false wins at each event.
 func (f *AnswerForm) blocks(a Asked) bool {
-	return a.Denies() && (a.Verdict.Continue || !a.Is("Stop SubagentStop"))
+	return a.Denies() && (a.Verdict.Continue || f.Stops == "*" || !a.Is("Stop SubagentStop"))
 }
 
 // denies reports whether the agent has a word for a denial of that event.
@@ -109,6 +122,8 @@ func (f *AnswerForm) decision(a Asked) (inner []rawjson.Member) {
 	switch {
 	case a.Denies():
 		word = "deny"
+	case a.Asks() && f.Defers && a.Headless && a.Verdict.Specific["defer"] != nil:
+		word = "defer"
 	case a.Asks():
 		word = "ask"
 	case a.Allows() && a.Is(f.Approves):
@@ -117,7 +132,7 @@ func (f *AnswerForm) decision(a Asked) (inner []rawjson.Member) {
 	if word != "" {
 		inner = append(inner, Str("permissionDecision", word))
 	}
-	if word == "deny" || word == "ask" || word == "allow" && a.Verdict.DecisionReason != "" {
+	if word != "" && (word != "allow" || a.Verdict.DecisionReason != "") {
 		inner = append(inner, Str("permissionDecisionReason", a.Reason()))
 	}
 	if a.Rewrites() && a.Is(f.Rewrites) && (!f.Vouched || word == "allow") {
