@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Programs differ in what they read where a pair is halved, or a key stands twice.
+// Programs read different values where a pair is halved, or a key stands twice.
 func TestUnclear(t *testing.T) {
 	many := func(last string) string { // more keys than are compared with each other
 		var b strings.Builder

@@ -11,7 +11,7 @@ import (
 
 // lists has the files outside an agent's folder that name each agent, and the loss where one is forgotten.
 var lists = map[string]string{
-	"private.go":                                 "a box shows its credentials",
+	"agent_files.go":                             "a box shows its credentials",
 	"../../facts/places.yaml":                    "its settings are no guarded place",
 	"../../facts/programs/agents.yaml":           "its program is not known",
 	"../../../docs/gallery/self-guard/HOOK.yaml": "self-guard does not ask about its options",
@@ -26,7 +26,7 @@ var called = map[events.Dialect]string{
 // unlisted are the dialects that a list does not have: of programs without settings of hooks, or without options that
 // take guards away.
 var unlisted = map[string]string{
-	"private.go":                                 "familiar hookd ",
+	"agent_files.go":                             "familiar hookd ",
 	"../../facts/places.yaml":                    "docker-agent familiar ",
 	"../../facts/programs/agents.yaml":           "docker-agent familiar vscode ",
 	"../../../docs/gallery/self-guard/HOOK.yaml": "docker-agent familiar ",

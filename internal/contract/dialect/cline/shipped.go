@@ -20,34 +20,6 @@ var ships = neutral.Shipped{
 	Elsewhere: "Notification", // of its extension alone
 }
 
-// fileEvent returns the event of a hook's file by the name that its payload has; "" = there
-// is no such file.
-func fileEvent(name string) string {
-	switch name {
-	case "agent_start":
-		return "TaskStart"
-	case "agent_resume":
-		return "TaskResume"
-	case "agent_abort":
-		return "TaskCancel"
-	case "agent_end":
-		return "TaskComplete"
-	case "agent_error":
-		return "TaskError"
-	case "tool_call":
-		return "PreToolUse"
-	case "tool_result":
-		return "PostToolUse"
-	case "prompt_submit":
-		return "UserPromptSubmit"
-	case "pre_compact":
-		return "PreCompact"
-	case "session_shutdown":
-		return "SessionShutdown"
-	}
-	return ""
-}
-
 // reach has the tools of 3.0.65 that reach something under a name of their own.
 var reach = []neutral.Reach{
 	{Tools: "skills", What: "reads the files of a skill"},

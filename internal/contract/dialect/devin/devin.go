@@ -19,7 +19,7 @@ func System() neutral.System {
 // Agent is Devin's command line. That it can ask a person for a hook is not documented.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", CwdVariable: projectDir,
+		Table: neutral.SharedTable(tools, ""), EventField: "hook_event_name", CwdVariable: projectDir,
 		Timeout: neutral.Always(60 * time.Second), Answer: Answer,
 	}
 }

@@ -20,7 +20,7 @@ func System() neutral.System {
 // Agent is Droid.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second), Asks: "PreToolUse",
-		DenyExit: 2, Answer: form.Answer,
+		Table: neutral.SharedTable(tools, ""), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
+		Asks: "PreToolUse", DenyExit: 2, Answer: form.Answer,
 	}
 }

@@ -36,7 +36,7 @@ func ownRule(home, cwd, line string, look neutral.Looks) string {
 var (
 	// stops finds the decision of a rule that stops a call.
 	stops = neutral.Lazy(`(?m)^\s*decision\s*=\s*["'](deny|ask_user)["']`)
-	// of finds what a rule says of a command line.
+	// of finds the word of a rule about a command line.
 	of = neutral.Lazy(`(?m)^\s*(commandPrefix|commandRegex|argsPattern)\s*=\s*(\[[^\]]*\]|"(?:[^"\\]|\\.)*"|'[^']*')`)
 	// texts are strings of TOML.
 	texts = neutral.Lazy(`"((?:[^"\\]|\\.)*)"|'([^']*)'`)

@@ -62,7 +62,7 @@ func Rows() []events.Contract {
 		{Name: events.EventDisobeyed, When: "an agent ran a call that was denied, or ran another input than hookd answered for",
 			Fields: events.Fields(call, events.String.Field("denied", "event_id of the decision"))},
 		{Name: events.EventUnguarded, Fields: call,
-			When: "an agent on this machine runs calls without asking hookd; once an hour for an agent and tool"},
+			When: "an agent on this machine runs calls without an answer of hookd; once an hour for an agent and tool"},
 		{Name: events.EventDecided, When: "something was decided about an event; `when: {data.decision: deny}` asks for denials alone",
 			Fields: []events.Field{
 				events.String.Field("event_id", "the event that it was decided about"),

@@ -20,7 +20,8 @@ func System() neutral.System {
 // Agent is Qoder.
 func Agent() neutral.Agent {
 	return neutral.Agent{
-		Table: Table(), EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
+		Table:      neutral.SharedTable(tools, "PostToolUseFailure StopFailure"),
+		EventField: "hook_event_name", Timeout: neutral.Always(60 * time.Second),
 		Asks:        "PreToolUse PermissionRequest",
 		ResultField: "tool_response", Replaces: neutral.On("PostToolUse"), Answer: form.Answer,
 	}
