@@ -98,6 +98,8 @@ func (b *Back) Type() string { return "time" }
 func Millis(ms float64) string {
 	d := time.Duration(ms * float64(time.Millisecond))
 	switch {
+	case d < 100*time.Microsecond:
+		return d.Round(time.Microsecond).String()
 	case d < 10*time.Millisecond:
 		return d.Round(10 * time.Microsecond).String()
 	case d < 10*time.Second:

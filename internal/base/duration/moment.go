@@ -27,8 +27,11 @@ var clocks = []string{"15:04:05", "15:04", "3:04pm", "3pm", "3:04 pm", "3 pm"}
 
 // Moment reads a moment as people write it, in the zone of now: "2 hours ago", 7d (so long ago),
 // today, yesterday, "yesterday 09:00", monday, 09:00 (the last one), 2026-01-02, "2026-01-02 15:04",
-// or RFC 3339. ok is false for another text.
+// or RFC 3339. 0 is before all records. ok is false for another text.
 func Moment(text string, now time.Time) (at time.Time, ok bool) {
+	if text == "0" {
+		return time.Unix(0, 0).In(now.Location()), true
+	}
 	if d, err := Parse(text); err == nil && d >= 0 {
 		return now.Add(-d), true
 	}

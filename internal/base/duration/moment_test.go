@@ -8,6 +8,8 @@ import (
 func TestMoment(t *testing.T) {
 	now := time.Date(2026, 11, 27, 14, 30, 0, 0, time.FixedZone("here", 3600)) // a Friday
 	for text, want := range map[string]string{
+		"0":                    "1970-01-01T01:00:00+01:00",
+		"30":                   "2026-11-27T14:29:30+01:00",
 		"2h":                   "2026-11-27T12:30:00+01:00",
 		"7d":                   "2026-11-20T14:30:00+01:00",
 		"2 hours ago":          "2026-11-27T12:30:00+01:00",
@@ -52,7 +54,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestBack(t *testing.T) {
-	for text, ok := range map[string]bool{"1h": true, "yesterday": true, "2 hours ago": true, "2006-01-02": true, "9999-01-01": false, "sometime": false} {
+	for text, ok := range map[string]bool{"0": true, "1h": true, "yesterday": true, "2 hours ago": true, "2006-01-02": true, "9999-01-01": false, "sometime": false} {
 		var b Back
 		if err := b.Set(text); (err == nil) != ok || ok && b <= 0 {
 			t.Errorf("%q: %v, %v", text, b, err)
