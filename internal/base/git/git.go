@@ -155,21 +155,32 @@ var ErrMuch = errors.New("git has more output than is read")
 func (r *Repo) Output(ctx context.Context, limit int, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = r.Dir, r.env
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // git removes its lock files
-	cmd.WaitDelay = time.Second
-	out, said := bounded{limit: limit}, bounded{limit: 4096, drops: true}
-	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
-	switch {
-	case out.full:
-		return out.Bytes(), ErrMuch
-	case err != nil:
-		line, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
-		return out.Bytes(), &Error{args[0], line, err}
+	out, said, err := output(command(ctx, r.Dir, r.env, args...), limit)
+	if err != nil && !errors.Is(err, ErrMuch) {
+		line, _, _ := strings.Cut(said, "\n")
+		err = &Error{args[0], line, err}
 	}
-	return out.Bytes(), nil
+	return out, err
+}
+
+// command is git with some arguments, which is asked to end when ctx does.
+func command(ctx context.Context, dir string, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = dir, env
+	// It removes its lock files then, and ends its children.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// output runs a command and returns its first limit bytes, with ErrMuch if there are more, and its standard error.
+func output(cmd *exec.Cmd, limit int) (_ []byte, said string, err error) {
+	out, errs := bounded{limit: limit}, bounded{limit: 4096, drops: true}
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err = cmd.Run(); out.full {
+		err = ErrMuch
+	}
+	return out.Bytes(), strings.TrimSpace(errs.String()), err
 }
 
 // Error is a run of git that failed.

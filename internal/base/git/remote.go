@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -168,7 +167,7 @@ func (r *Remote) Contents(ctx context.Context, entries []Entry, each func(Entry,
 	for _, e := range entries {
 		fmt.Fprintln(&ask, e.ID)
 	}
-	cmd := r.command(ctx, "cat-file", "--batch")
+	cmd := command(ctx, r.dir, r.env, "cat-file", "--batch")
 	cmd.Stdin = &ask
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -204,14 +203,6 @@ func readContents(from *bufio.Reader, entries []Entry, each func(Entry, []byte) 
 	return nil
 }
 
-func (r *Remote) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = r.dir, r.env
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // which ends what it has started, too
-	cmd.WaitDelay = time.Second
-	return cmd
-}
-
 // output runs git and returns its output, up to limit bytes. A remote that sends more
 // than maxPack is given up.
 func (r *Remote) output(ctx context.Context, limit int, args ...string) ([]byte, error) {
@@ -220,19 +211,14 @@ func (r *Remote) output(ctx context.Context, limit int, args ...string) ([]byte,
 	full, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go r.watchSize(full, stop)
-	cmd := r.command(full, args...)
-	out, said := bounded{limit: limit}, bounded{limit: 4096, drops: true}
-	cmd.Stdout, cmd.Stderr = &out, &said
-	err := cmd.Run()
+	out, said, err := output(command(full, r.dir, r.env, args...), limit)
 	switch {
-	case out.full:
-		return out.Bytes(), ErrMuch
-	case err != nil && full.Err() != nil:
-		return out.Bytes(), &Error{args[0], "", context.Cause(full)}
-	case err != nil:
-		return out.Bytes(), &Error{args[0], strings.ReplaceAll(strings.TrimSpace(said.String()), "\n", "; "), err}
+	case err == nil, errors.Is(err, ErrMuch):
+		return out, err
+	case full.Err() != nil:
+		return out, &Error{args[0], "", context.Cause(full)}
 	}
-	return out.Bytes(), nil
+	return out, &Error{args[0], strings.ReplaceAll(said, "\n", "; "), err}
 }
 
 // watchSize stops a fetch that fills the disk.
