@@ -1,20 +1,13 @@
 package readfile
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
 // Pieces calls each with the bytes of the regular file at path, in pieces of size bytes at
 // most. A piece begins with the last overlap bytes of the piece before, so that a shorter
 // text is whole in one of them. A piece is overwritten when each has returned. The file
 // may be of any length. Each error is an *fs.PathError.
-func Pieces(path string, size, overlap int, each func(piece []byte)) (err error) {
-	Apart(path, func() { err = pieces(path, size, overlap, each) })
-	if err != nil {
-		return &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	return nil
+func Pieces(path string, size, overlap int, each func(piece []byte)) error {
+	return reading(path, func() error { return pieces(path, size, overlap, each) })
 }
 
 func pieces(path string, size, overlap int, each func([]byte)) error {

@@ -37,20 +37,29 @@ func (t tooLarge) Is(err error) bool { return err == ErrTooLarge }
 // It uses the system's calls themselves: with package os each of thousands of
 // small files costs three times as many.
 func Read(path string, limit int) (data []byte, err error) {
-	Apart(path, func() { data, err = read(path, limit) })
+	return ReadStat(path, limit, nil)
+}
+
+// ReadStat is Read, and fills st, unless it is nil, with the state of the file that it has
+// read, after its bytes: the path may lead to another one by now.
+func ReadStat(path string, limit int, st *syscall.Stat_t) (data []byte, err error) {
+	err = reading(path, func() (err error) { data, err = read(path, limit, st); return err })
+	return data, err
+}
+
+// reading calls read apart, and makes its error an *fs.PathError.
+func reading(path string, read func() error) (err error) {
+	Apart(path, func() { err = read() })
 	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		return &fs.PathError{Op: "read", Path: path, Err: err}
 	}
-	return data, nil
+	return nil
 }
 
 // Head returns the first bytes of the regular file at path, at most n.
 func Head(path string, n int) (data []byte, err error) {
-	Apart(path, func() { data, err = head(path, n) })
-	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
-	}
-	return data, nil
+	err = reading(path, func() (err error) { data, err = head(path, n); return err })
+	return data, err
 }
 
 func head(path string, n int) ([]byte, error) {
@@ -67,7 +76,7 @@ func head(path string, n int) ([]byte, error) {
 	return data[:size], nil
 }
 
-func read(path string, limit int) ([]byte, error) {
+func read(path string, limit int, st *syscall.Stat_t) ([]byte, error) {
 	fd, size, err := open(path)
 	if err != nil {
 		return nil, err
@@ -87,7 +96,10 @@ func read(path string, limit int) ([]byte, error) {
 		case at > limit:
 			return nil, tooLarge(limit)
 		case at < len(data) && (known || n == 0): // a short read is the end, unless the size is unknown
-			return data[:at], nil
+			if st == nil {
+				return data[:at], nil
+			}
+			return data[:at], syscall.Fstat(fd, st)
 		case at == len(data): // it has grown
 			data = append(data, make([]byte, min(len(data), limit+1-at))...)
 		}
