@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Write makes text the whole content of path, for the user alone (mode 0600), or below a
@@ -43,14 +44,14 @@ func write(path string, text []byte, mode fs.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// SyncDir makes new names in dir survive a loss of power.
+// SyncDir makes new names in dir survive a loss of power; it does nothing where the file system cannot.
 func SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); !errors.Is(err, errors.ErrUnsupported) {
+	if err := f.Sync(); !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
 		return err
 	}
 	return nil

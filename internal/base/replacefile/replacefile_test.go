@@ -2,6 +2,8 @@ package replacefile
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -94,5 +96,20 @@ func TestShare(t *testing.T) {
 	stop()
 	if got := FileMode(folder+"/f", false); got != 0o600 {
 		t.Errorf("after its end: %04o", got)
+	}
+}
+
+// A file system that syncs no folders is no error; a folder that is not there is one.
+func TestSyncDir(t *testing.T) {
+	if err := SyncDir(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if err := SyncDir(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat("/proc/self"); err == nil {
+		if err := SyncDir("/proc/self"); err != nil {
+			t.Errorf("a file system that cannot: %v", err)
+		}
 	}
 }
