@@ -38,6 +38,7 @@ type Approval struct {
 
 	Project string   `json:"-"` // working tree of a hook that was allowed by trusting its repository
 	Also    []string `json:"-"` // digests of other versions that are allowed there
+	Unread  []string `json:"-"` // short programs whose texts were other ones when they were read
 }
 
 const (
@@ -50,16 +51,12 @@ const (
 func Approve(h *hook.Hook) Approval {
 	a := Approval{
 		Hook: h.ID, Name: h.Name, Source: h.Source, File: h.File,
-		Sum: h.Sum, Files: h.Seal.Contents(), Texts: map[string][]byte{},
+		Sum: h.Sum, Files: h.Seal.Contents(),
 	}
 	a.Digest, a.Project = AllowDigest(h), h.Project
+	a.Texts, a.Unread = h.Seal.Texts(maxStoredText)
 	if len(h.Text) > 0 {
 		a.Texts[h.File] = h.Text
-	}
-	for path, sum := range a.Files {
-		if text, err := readfile.Read(path, maxStoredText); err == nil && trust.Sum(text) == sum {
-			a.Texts[path] = text
-		}
 	}
 	return a
 }

@@ -65,8 +65,8 @@ type Options struct {
 	Known func() []hook.Source
 	// Checker judges which users can change the files; nil = trust.New.
 	Checker *trust.Checker
-	// Digest returns the digest of a hook's files; nil = trust.Digest.
-	Digest func(sum string, files ...string) string
+	// Digest returns the digest of a hook's files; nil = the one of their seal.
+	Digest func(*trust.Seal) string
 
 	// Watching is called once, by Run, when it watches and has read everything
 	// again; nil = not called.
@@ -135,7 +135,7 @@ func (o Options) withDefaults() Options {
 		o.Disabled = Markers{}.Disabled
 	}
 	if o.Digest == nil {
-		o.Digest = trust.Digest
+		o.Digest = (*trust.Seal).Digest
 	}
 	if o.Checker == nil {
 		o.Checker = trust.New()

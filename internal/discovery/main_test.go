@@ -41,9 +41,9 @@ func newWorld(t *testing.T, change func(*Options)) *world {
 		Root: w.root, Quiet: 10 * time.Millisecond, Max: 100 * time.Millisecond, Rescan: time.Hour, Poll: 10 * time.Millisecond,
 		Disabled: func() func(string) bool { return func(string) bool { return w.disabled.Load() } },
 	}
-	opts.Digest = func(sum string, files ...string) string {
+	opts.Digest = func(seal *trust.Seal) string {
 		w.reads.Add(1)
-		return trust.Digest(sum, files...)
+		return seal.Digest()
 	}
 	if change != nil {
 		change(&opts)

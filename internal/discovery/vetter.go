@@ -21,7 +21,7 @@ import (
 // files, waiting if a person has not allowed them.
 type vetter struct {
 	checker  *trust.Checker
-	digest   func(sum string, files ...string) string
+	digest   func(*trust.Seal) string
 	path     string                   // the PATH of hooks that set none
 	ask      bool                     // new and changed hooks wait to be allowed
 	approved map[string]Approval      // by ID of the hook
@@ -113,6 +113,7 @@ func (v vetter) sealRead(h *hook.Hook) {
 func (v vetter) seal(h *hook.Hook) {
 	f := trust.Files{
 		Contents: v.asks(h) || h.Layer.Sealed(), Listed: h.Files.Folders, Signed: h.Files.Signed, Mend: h.Files.Mend,
+		Definition: h.Sum,
 	}
 	if signed, is := h.Files.Signed[h.File]; is && signed.Sum != h.Sum {
 		f.Bad = append(f.Bad, trust.Refusal{Path: h.File, Fact: "is not as it was signed", Do: h.Files.Mend})
@@ -128,11 +129,10 @@ func (v vetter) seal(h *hook.Hook) {
 		f.Folder = h.Dir
 	}
 	launch := v.launch(h)
-	var digested []string
 	switch h.Type {
 	case hook.Command:
 		launch.Program, launch.Args = h.Path, h.Args
-		digested = []string{h.Path}
+		f.Digested = []string{h.Path}
 	case hook.Script, hook.Spawn:
 		launch.Program, launch.Script = h.Shell, h.ScriptText
 	}
@@ -140,13 +140,13 @@ func (v vetter) seal(h *hook.Hook) {
 		f = v.checker.Add(f, launch)
 		for _, file := range f.Own {
 			if file != h.Path {
-				digested = append(digested, file)
+				f.Digested = append(f.Digested, file)
 			}
 		}
 	}
 	for _, file := range h.Files.Paths {
 		if file != h.File && !slices.Contains(f.Own, file) {
-			f.Read, f.Own, digested = append(f.Read, file), append(f.Own, file), append(digested, file)
+			f.Read, f.Own, f.Digested = append(f.Read, file), append(f.Own, file), append(f.Digested, file)
 		}
 	}
 	if trust.CleanPath(launch.Path) != launch.Path {
@@ -159,7 +159,7 @@ func (v vetter) seal(h *hook.Hook) {
 		f.Search = filepath.SplitList(trust.CleanPath(launch.Path))
 	}
 	h.Seal = v.checker.Seal(f)
-	h.Digest = v.digest(h.Sum, digested...)
+	h.Digest = v.digest(h.Seal)
 }
 
 // launch returns where h runs, as far as that is known before an event.
@@ -414,8 +414,14 @@ func changedRules(h *hook.Hook) string {
 		return ""
 	}
 	for _, file := range h.Rules.Files {
-		text, err := readfile.Read(file.Path, hookdir.MaxFileSize)
-		if err != nil || trust.Sum(text) != file.Sum {
+		sum, own := h.Seal.Content(file.Path)
+		if !own {
+			text, err := readfile.Read(file.Path, hookdir.MaxFileSize)
+			if sum = trust.Sum(text); err != nil {
+				sum = ""
+			}
+		}
+		if sum != file.Sum {
 			return file.Path
 		}
 	}

@@ -16,8 +16,9 @@ type cache struct {
 	facts  map[string]*fact
 	links  map[string]linkTarget
 	heads  map[string]string // first lines of programs
-	sums   map[string]string // digests of files
+	sums   map[string]read
 	status map[string]status // what paths lead to
+	root   map[string]bool   // see installed
 }
 
 type status struct {
@@ -36,7 +37,7 @@ func (c *Checker) Cached() *Checker {
 	next := *c
 	next.cache = &cache{
 		plain: c, facts: map[string]*fact{}, links: map[string]linkTarget{},
-		heads: map[string]string{}, sums: map[string]string{}, status: map[string]status{},
+		heads: map[string]string{}, sums: map[string]read{}, status: map[string]status{}, root: map[string]bool{},
 	}
 	return &next
 }
@@ -95,11 +96,10 @@ func (c *Checker) firstLine(file, home string) string {
 	})
 }
 
-// sum is fileSum for a hook whose folder is home. The facts of the file were read before,
-// see lstat: where it has changed since, the seal does not match.
-func (c *Checker) sum(path, home string) string {
-	sums := func(m *cache) map[string]string { return m.sums }
-	return cached(c, path, home, sums, func() string { return fileSum(path) })
+// sum is summed for a hook whose folder is home.
+func (c *Checker) sum(path, home string) read {
+	sums := func(m *cache) map[string]read { return m.sums }
+	return cached(c, path, home, sums, func() read { return summed(path) })
 }
 
 // cached returns the result of look, from the cache if path is in it.

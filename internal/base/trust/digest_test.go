@@ -11,6 +11,11 @@ import (
 	"github.com/hookd/hookd/internal/base/hooktest"
 )
 
+// digest is the Digest of files that have just been sealed.
+func digest(sum string, files ...string) string {
+	return New().Seal(Files{Run: files, Definition: sum, Digested: files}).Digest()
+}
+
 // Everything a digest is made of changes it, and nothing else does.
 func TestDigestChanges(t *testing.T) {
 	dir := t.TempDir()
@@ -21,20 +26,20 @@ func TestDigestChanges(t *testing.T) {
 		hooktest.Must(t, os.Chtimes(name, at, at))
 	}
 	hooktest.Must(t, os.Symlink(file, link))
-	digest := func() string { return Digest(Sum([]byte("name: a\n")), link) }
+	now := func() string { return digest(Sum([]byte("name: a\n")), link) }
 
-	base := digest()
+	base := now()
 	if len(base) != 64 {
 		t.Fatalf("digest has %d digits, want 64", len(base))
 	}
 	hooktest.Must(t, os.WriteFile(filepath.Join(dir, "log"), []byte("x"), 0o600))
-	if got := digest(); got != base {
+	if got := now(); got != base {
 		t.Error("a file beside the command changed the digest")
 	}
-	if Digest(Sum([]byte("name: b\n")), link) == base {
+	if digest(Sum([]byte("name: b\n")), link) == base {
 		t.Error("another definition has the same digest")
 	}
-	if Digest(Sum([]byte("name: a\n")), file) == base {
+	if digest(Sum([]byte("name: a\n")), file) == base {
 		t.Error("another path has the same digest")
 	}
 	last := base
@@ -52,11 +57,11 @@ func TestDigestChanges(t *testing.T) {
 		{"missing", func() error { return os.Remove(other) }},
 	} {
 		hooktest.Must(t, step.do())
-		got := digest()
+		got := now()
 		if got == last {
 			t.Errorf("%s: the digest did not change", step.name)
 		}
-		if again := digest(); again != got {
+		if again := now(); again != got {
 			t.Errorf("%s: two digests of the same files differ", step.name)
 		}
 		last = got
@@ -65,8 +70,8 @@ func TestDigestChanges(t *testing.T) {
 
 // The parts are kept apart: moving bytes from one to the next is a change.
 func TestDigestParts(t *testing.T) {
-	a := Digest("x\nfile \"/no\" missing")
-	b := Digest("x", "/no")
+	a := digest("x\nfile \"/no\" missing")
+	b := digest("x", "/no")
 	if a == b {
 		t.Error("a definition can imitate a file")
 	}
@@ -104,7 +109,7 @@ func TestDigestsStay(t *testing.T) {
 			text += fmt.Sprintf("file %q %q %d %d %d %v\n",
 				name, target, info.Sys().(*syscall.Stat_t).Ino, info.Size(), info.ModTime().UnixNano(), info.Mode())
 		}
-		if got := Digest("sum", name); got != Sum([]byte(text)) {
+		if got := digest("sum", name); got != Sum([]byte(text)) {
 			t.Errorf("%s: its digest is not that of %q", name, text)
 		}
 	}

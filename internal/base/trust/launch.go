@@ -102,7 +102,9 @@ func (p *parts) part(path string, executed bool) {
 	} else {
 		p.files.Read = append(p.files.Read, path)
 	}
-	if !p.c.installed(path) {
+	if p.c.installed(path) {
+		p.files.installed = append(p.files.installed, path)
+	} else {
 		p.files.Own = append(p.files.Own, path)
 	}
 	p.queue = append(p.queue, path)
@@ -230,13 +232,22 @@ func (p *parts) file(name string) bool {
 	case err == nil && info.Mode().IsRegular():
 		p.part(path, true)
 		return true
-	case err == nil && info.IsDir():
-		p.folder(path)
-	case errors.Is(err, fs.ErrNotExist) && p.firstTime(path):
+	case errors.Is(err, syscall.ENAMETOOLONG) || err == nil && isDevice(path):
+	case p.firstTime(path): // a file may come in the place of whatever is there now
 		p.files.Absent = append(p.files.Absent, path)
-		p.withExtensions(path)
+		if err == nil && info.IsDir() {
+			p.folder(path)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			p.withExtensions(path)
+		}
 	}
 	return false
+}
+
+// isDevice reports whether a path that exists is of the kernel's own files.
+func isDevice(path string) bool {
+	path = filepath.Clean(path)
+	return filepath.Dir(path) == "/dev" || strings.HasPrefix(path, "/proc/")
 }
 
 // entries are the names, and their beginnings, of files that an interpreter or a build
@@ -356,9 +367,9 @@ func names(dir string) []string {
 // program adds the program that a word means in PATH. A directory before it that
 // not only root can fill may get a program of that name later, so that path is
 // Absent.
-func (p *parts) program(name string) (found bool) {
+func (p *parts) program(name string) {
 	if name == "" || len(name) > 255 || strings.ContainsAny(name, "/\x00") {
-		return false
+		return
 	}
 	for _, dir := range filepath.SplitList(p.l.Path) {
 		if !filepath.IsAbs(dir) {
@@ -366,15 +377,18 @@ func (p *parts) program(name string) (found bool) {
 		}
 		path := dir + "/" + name
 		info, err := p.c.stat(path)
+		isFile := err == nil && info.Mode().IsRegular()
 		switch {
-		case err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0:
+		case isFile && info.Mode()&0o111 != 0:
 			p.part(path, false)
-			return true
-		case errors.Is(err, fs.ErrNotExist) && !p.c.installed(dir) && p.firstTime(path):
+			return
+		case p.c.installed(dir):
+		case isFile: // it may be made a program
+			p.part(path, false)
+		case p.firstTime(path):
 			p.files.Absent = append(p.files.Absent, path)
 		}
 	}
-	return false
 }
 
 // folderTime is how long a folder of PATH may take to answer.
@@ -452,37 +466,37 @@ func (p *parts) shebang(file string) {
 	}
 }
 
-// firstLine is the first line of a file; a signed file is read as a whole, once for its
-// line and for its digest.
+// firstLine is the first line of a file. Where its bytes count it is read as a whole, once
+// for its line and for its digest.
 func (p *parts) firstLine(file string) string {
-	if _, signed := p.files.Signed[file]; !signed || p.c.isCached(file, p.l.Dir) {
+	if _, signed := p.files.Signed[file]; !signed && !(p.files.Contents && slices.Contains(p.files.Own, file)) {
 		return p.c.firstLine(file, p.l.Dir)
 	}
-	f := lstat(file) // before its bytes, see walk.signed
-	text, err := readfile.Read(file, len(buffer{}))
-	if err != nil {
-		return p.c.firstLine(file, p.l.Dir)
-	}
-	f.sum = Sum(text)
-	p.files.read = append(p.files.read, f)
-	return lineOf(text[:min(len(text), maxLine)])
+	r := p.c.sum(file, p.l.Dir)
+	p.files.read = append(p.files.read, r)
+	return r.line
 }
 
-// installed reports whether a file is root's and only root can change it. For root
-// itself only the folders of the system count.
+// installed reports whether only root can change a file or directory, or the way to it. For
+// root itself only the folders of the system count.
 func (c *Checker) installed(path string) bool {
 	info, err := c.stat(path)
 	if err != nil || info.Sys().(*syscall.Stat_t).Uid != 0 || info.IsDir() && info.Mode()&0o022 != 0 {
 		return false
 	}
-	return c.isSystem(path)
+	return c.isSystem(path) && cached(c, path, "", func(m *cache) map[string]bool { return m.root }, func() bool {
+		w := c.walk()
+		_, ok := w.path(path, above)
+		return ok && w.led == ""
+	})
 }
 
 // isSystem reports whether a path of root's belongs to the system. For root itself only the
 // folders of the system do.
-func (c *Checker) isSystem(path string) bool {
-	inside := func(dir string) bool { return strings.HasPrefix(path+"/", dir) }
-	return c.uid != 0 || slices.ContainsFunc(systemFolders, inside)
+func (c *Checker) isSystem(path string) bool { return c.uid != 0 || inSystem(path) }
+
+func inSystem(path string) bool {
+	return slices.ContainsFunc(systemFolders, func(dir string) bool { return strings.HasPrefix(path+"/", dir) })
 }
 
 var systemFolders = []string{"/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/"}
@@ -508,7 +522,7 @@ func firstLine(file string) string {
 	return lineOf(head)
 }
 
-func lineOf(head []byte) string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
+func lineOf(text []byte) string {
+	line, _, _ := bytes.Cut(text[:min(len(text), maxLine)], []byte("\n"))
 	return string(line)
 }

@@ -3,6 +3,7 @@ package trust
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,11 +76,30 @@ func (l *Look) Young() time.Duration {
 	if l == nil {
 		return 0
 	}
-	age := time.Since(time.Unix(0, l.newest))
+	age := time.Since(time.Unix(0, l.last()))
 	if age < 0 { // the clock was set back: the next change has an earlier date
 		return 0
 	}
 	return max(0, clockTick-age)
+}
+
+// last returns when the hook's files last changed, in nanoseconds; 0 = there are none.
+func (l *Look) last() int64 {
+	last := l.newest
+	for i, dir := range l.folders {
+		if dir.ctime > last && l.moved(i) {
+			last = dir.ctime
+		}
+	}
+	return last
+}
+
+// moved reports whether the last change of a directory may be one of itself, such as a move:
+// one of its entries alone is that of no file of the hook.
+func (l *Look) moved(i int) bool {
+	dir := l.folders[i]
+	above := slices.IndexFunc(l.steps, func(s step) bool { return s.path == filepath.Dir(l.steps[i].path) })
+	return dir.ctime != dir.mtime || above >= 0 && dir.ctime-l.folders[above].mtime < int64(clockTick)
 }
 
 // MayBeSaved reports whether the hook's files may change without being allowed again.

@@ -71,11 +71,31 @@ func TestASecondLook(t *testing.T) {
 			if err := first.Again(func(string) {}); errors.As(err, &swapped) != tt.swapped || !tt.swapped && err != nil {
 				t.Errorf("a second look says %v, want a change: %t", err, tt.swapped)
 			}
+			if tt.name == "removed" { // there is no file that could have a date
+				return
+			}
+			now, err := tr.seal().Look(func(string) {})
+			if hooktest.Must(t, err); tt.swapped && now.last() <= first.last() {
+				t.Errorf("the last change is of %d, as before", now.last())
+			}
 		})
 	}
 	if err := (*Look)(nil).Again(func(string) {}); err != nil {
 		t.Errorf("nothing to look at: %v", err)
 	}
+}
+
+// A file that comes into the hook's own folder makes the hook's files no younger.
+func TestAFileBesideAHookIsNoChange(t *testing.T) {
+	tr := newTree(t)
+	first := look(t, tr.seal())
+	hooktest.Until(t, "a file is created well after the folder above was changed", func() bool {
+		hooktest.Must(t, os.WriteFile(filepath.Join(tr.folder, "log"), nil, 0o600))
+		hooktest.Must(t, os.Remove(filepath.Join(tr.folder, "log")))
+		now, err := tr.seal().Look(func(string) {})
+		hooktest.Must(t, err)
+		return now.last() == first.last()
+	})
 }
 
 // After the clock was set back files have dates that are to come: a start does not wait until then.

@@ -24,12 +24,16 @@ type Files struct {
 	Absent []string  // paths that would be a part of it if there were files
 	Bad    []Refusal // what is wrong with it besides
 
+	Definition string   // the Sum of its definition
+	Digested   []string // those of Run, Read and Own that Digest covers
+
 	Contents bool // Own is compared byte for byte, whatever times and sizes say
 
 	Signed map[string]Signed // by path, what files of Own must be: others are refused; nil = any is right
 	Mend   string            // the command that makes files what is signed
 
-	read []fact // of files of Signed that Add has read: with the digest of their bytes
+	installed []string // those of Run and Read that only root could change when Add saw them
+	read      []read   // of Own, where their bytes count: as Add has read them
 }
 
 // Signed holds the facts that a signature states of a regular file.
@@ -43,6 +47,7 @@ type Seal struct {
 	c        *Checker
 	files    Files
 	own      []fact // of files.Own: what counts as content
+	digest   string
 	refusals []Refusal
 	steps    atomic.Pointer[[]step]
 }
@@ -53,19 +58,20 @@ func (c *Checker) Seal(files Files) *Seal {
 	for _, f := range own[len(own)-w.appeared:] {
 		w.refuse(Refusal{Path: f.path, Fact: "was created while hookd read the hook", Do: "hookd reload"})
 	}
-	files.read = nil // it is of this moment
-	s := &Seal{c: c.uncached(), files: files, own: own, refusals: w.refusals}
+	s := &Seal{c: c.uncached(), own: own, digest: w.digest(files), refusals: w.refusals}
+	files.read, files.Digested = nil, nil // they are of this moment
+	s.files = files
 	steps := slices.Clone(w.steps) // without spare capacity: each hook has a seal
 	s.steps.Store(&steps)
 	return s
 }
 
 // walkFiles walks the chains of all files, and returns the content facts of the files
-// in files.Own. It leaves out files of root, unless the user is root: an upgrade of the
-// system does not change a hook.
+// in files.Own. Of a file that only root can change it has none, and where a link of the
+// user's leads to one, the link: an upgrade of the system does not change a hook.
 func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	w := c.walk()
-	w.home, w.mend, w.refusals = files.Folder, files.Mend, slices.Clone(files.Bad)
+	w.home, w.mend, w.refusals, w.read = files.Folder, files.Mend, slices.Clone(files.Bad), files.read
 	if files.Folder != "" {
 		w.path(files.Folder, folder)
 	}
@@ -85,10 +91,20 @@ func (c *Checker) walkFiles(files Files) (*walk, []fact) {
 	}
 	for _, path := range files.Own {
 		f, _ := w.path(path, files.role(path))
-		if want, signed := files.Signed[path]; signed {
-			own = append(own, w.signed(path, f, want, files.read))
-		} else if f.missing || f.uid != 0 || c.uid == 0 {
+		want, signed := files.Signed[path]
+		switch {
+		case signed:
+			own = append(own, w.signed(path, f, want))
+		case f.missing || f.uid != 0 || c.uid == 0 || w.led == changeable:
 			own = append(own, w.content(path, f, files.Contents))
+		case w.led != "":
+			own = append(own, fact{path: path, sum: w.led})
+		}
+	}
+	for _, path := range files.installed {
+		if f, _ := w.path(path, files.role(path)); w.led != "" {
+			own = append(own, w.content(path, f, files.Contents))
+			w.appeared++
 		}
 	}
 	for _, path := range files.Absent {
@@ -156,42 +172,60 @@ func (w *walk) content(path string, f *fact, whole bool) fact {
 			tooLarge := fmt.Sprintf("is larger than %d MiB: its content cannot be allowed", maxHashed>>20)
 			w.refuse(Refusal{Path: path, Fact: tooLarge, Do: "ls -l " + escape.Quote(path)})
 		} else {
-			c.sum = w.c.sum(path, w.home)
+			c.sum = w.sum(path, f)
 		}
 	}
 	return c
 }
 
-// signed returns the content facts of a file, and refuses a file that is not as it was
-// signed. Its bytes are read after its facts: a change in between is one of its facts at
-// the next check. read has files whose bytes were read already.
-func (w *walk) signed(path string, f *fact, want Signed, read []fact) fact {
-	sum, known := sumIn(read, f)
-	c := w.content(path, f, !known)
-	if known {
-		c.sum = sum
-	}
-	var itself *fact // f is that of a link's target
-	if i, walked := w.seen[path]; walked {
-		itself = w.steps[i].fact
+// sum returns the digest of the file with the fact f. It refuses a file that it cannot read,
+// and one in whose place another one was read: then the next look sees a change.
+func (w *walk) sum(path string, f *fact) string {
+	i := slices.IndexFunc(w.read, func(r read) bool { return r.path == path })
+	var r read
+	if i >= 0 {
+		r = w.read[i]
 	} else {
-		itself = w.c.lstat(path, w.home)
+		r = w.c.sum(path, w.home)
 	}
+	switch {
+	case r.sum == "":
+		unread := "cannot be read: its content cannot be allowed"
+		w.refuse(Refusal{Path: path, Fact: unread, Do: "ls -l " + escape.Quote(path)})
+	case r.isOf(f):
+		return r.sum
+	default:
+		torn := *f
+		torn.ctime = 0 // no file has that
+		w.steps[w.seen[f.path]].fact = &torn
+		w.refuse(Refusal{Path: path, Fact: "was changed while hookd read it", Do: "hookd reload"})
+	}
+	return ""
+}
+
+// signed returns the content facts of a file, and refuses a file that is not as it was
+// signed.
+func (w *walk) signed(path string, f *fact, want Signed) fact {
+	c := w.content(path, f, true)
+	itself := w.itself(path) // f is that of a link's target
 	if c.sum != want.Sum || !itself.is(unix.S_IFREG) || itself.mode&unix.S_IXUSR != 0 != want.Exec {
 		w.refuse(Refusal{Path: path, Fact: "is not as it was signed", Do: w.mend})
 	}
 	return c
 }
 
-// sumIn returns the digest of a file's bytes, if it is as it was before they were read.
-func sumIn(read []fact, f *fact) (sum string, known bool) {
-	for _, was := range read {
-		sum, was.sum = was.sum, f.sum
-		if was == *f {
-			return sum, true
-		}
+// itself returns the fact of a path whose last link is not followed.
+func (w *walk) itself(path string) *fact {
+	if i, walked := w.seen[path]; walked {
+		return w.steps[i].fact
 	}
-	return "", false
+	return w.c.lstat(path, w.home)
+}
+
+// isOf reports whether a file that was read is the one of f, and is as it was then.
+func (f fact) isOf(o *fact) bool {
+	f.path, f.sum = o.path, o.sum
+	return f == *o
 }
 
 // Own returns the files whose content is the hook's own.
@@ -212,7 +246,7 @@ func (s *Seal) Refusals() []Refusal {
 
 // With returns a copy of the seal with one more refusal.
 func (s *Seal) With(r Refusal) *Seal {
-	next := &Seal{c: s.c, files: s.files, own: s.own, refusals: append([]Refusal{r}, s.refusals...)}
+	next := &Seal{c: s.c, files: s.files, own: s.own, digest: s.digest, refusals: append([]Refusal{r}, s.refusals...)}
 	next.steps.Store(s.steps.Load())
 	return next
 }

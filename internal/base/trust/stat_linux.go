@@ -1,19 +1,17 @@
 package trust
 
-import "golang.org/x/sys/unix"
+import (
+	"syscall"
 
-// lstat returns the fact of a path, without following a link at its end.
-func lstat(path string) fact {
-	f := fact{path: path}
-	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); err != nil {
-		f.missing = true
-		return f
+	"golang.org/x/sys/unix"
+)
+
+// factOf returns the fact of the file that is at path, whose state is st.
+func factOf(path string, st *syscall.Stat_t) fact {
+	return fact{
+		path: path, dev: uint64(st.Dev), ino: st.Ino, mode: st.Mode, uid: st.Uid, gid: st.Gid,
+		size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(),
 	}
-	f.dev, f.ino, f.mode = uint64(st.Dev), st.Ino, st.Mode
-	f.uid, f.gid, f.size = st.Uid, st.Gid, st.Size
-	f.mtime, f.ctime = st.Mtim.Nano(), st.Ctim.Nano()
-	return f
 }
 
 // hasACL reports whether an access list gives rights to more users or groups than

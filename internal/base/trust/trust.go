@@ -20,7 +20,6 @@ import (
 	"os"
 	"os/user"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -127,10 +126,8 @@ func (c *Checker) chmod(f *fact) string {
 // unsetuid returns the command that mends a setuid program. The system's own need
 // the bit, so for these it proposes a script, which may call one.
 func (c *Checker) unsetuid(f *fact) string {
-	for _, system := range []string{"/usr/", "/bin/", "/sbin/", "/opt/", "/snap/", "/nix/"} {
-		if f.uid == 0 && strings.HasPrefix(f.path, system) {
-			return "hookd new my-hook --lang sh"
-		}
+	if f.uid == 0 && inSystem(f.path) {
+		return "hookd new my-hook --lang sh"
 	}
 	return c.sudo(f.uid) + "chmod ug-s " + escape.Quote(f.path)
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +19,15 @@ type fact struct {
 	size         int64
 	mtime, ctime int64  // in nanoseconds
 	sum          string // of its bytes; "" = they were not read
+}
+
+// lstat returns the fact of a path, without following a link at its end.
+func lstat(path string) fact {
+	var st syscall.Stat_t
+	if err := syscall.Lstat(path, &st); err != nil {
+		return fact{path: path, missing: true}
+	}
+	return factOf(path, &st)
 }
 
 func (f *fact) is(kind uint32) bool { return f.mode&unix.S_IFMT == kind }
@@ -62,6 +72,8 @@ type walk struct {
 	refusals []Refusal
 	seen     map[string]int // path of a step to its place in steps
 	appeared int            // files of Files.Absent that exist
+	read     []read         // see Files.read
+	led      string         // how the user can change what the last path leads to, see path
 }
 
 type step struct {
@@ -78,10 +90,23 @@ func (c *Checker) walk() *walk {
 	return &walk{c: c, seen: make(map[string]int, usualSteps), steps: make([]step, 0, usualSteps)}
 }
 
+// changeable is the led of a file that the user can change itself, or replace. LinkTo begins
+// that of a file to which the user has only a link: where that leads.
+const (
+	changeable = "itself"
+	LinkTo     = "link to "
+)
+
+// isRoots reports whether only root can change a step, or replace root's entries there.
+func (f *fact) isRoots() bool {
+	return f.uid == 0 && (f.is(unix.S_IFLNK) || f.mode&0o022 == 0 || f.is(unix.S_IFDIR) && f.mode&unix.S_ISVTX != 0)
+}
+
 // path walks from / to path, which is absolute, and returns the fact of its end. It
-// stops where a step is missing: then ok is false.
+// stops where a step is missing: then ok is false. It sets led, "" = root alone can change it.
 func (w *walk) path(path string, as role) (f *fact, ok bool) {
 	at, rest := "/", path
+	w.led = ""
 	f, _ = w.step(at, above)
 	for links := 0; ; {
 		var name string
@@ -99,6 +124,9 @@ func (w *walk) path(path string, as role) (f *fact, ok bool) {
 		if f, ok = w.step(next, role); !ok {
 			return f, false
 		}
+		if !f.isRoots() {
+			w.led = changeable
+		}
 		if !f.is(unix.S_IFLNK) {
 			at = next
 			continue
@@ -111,6 +139,9 @@ func (w *walk) path(path string, as role) (f *fact, ok bool) {
 			at = "/"
 		}
 		rest = target + "/" + rest
+		if !f.isRoots() {
+			w.led = LinkTo + under(at, strings.Trim(rest, "/"), "") // not cleaned: .. may be behind a link
+		}
 	}
 }
 
