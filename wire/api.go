@@ -637,14 +637,21 @@ type Status struct {
 	Copies      int            `json:"copies"`           // processes of persistent hooks
 	Cgroup      string         `json:"cgroup,omitempty"` // where runs live, "" = process groups only
 	Starts      string         `json:"starts"`           // how processes are started: "clone3", or "fork: WHY NOT clone3"
-	HTTP        *HTTP          `json:"http,omitempty"`   // nil = not asked for
-	Policy      *Policy        `json:"policy,omitempty"` // nil = none is set
-	Forward     []Forward      `json:"forward,omitempty"`
-	Fleet       *FleetLag      `json:"fleet,omitempty"` // nil = it is in none
-	Unguarded   []Unguarded    `json:"unguarded,omitempty"`
-	Snoozed     []Snoozed      `json:"snoozed,omitempty"` // hooks that are off, and come back by themselves
-	Permits     []Grant        `json:"permits,omitempty"` // that are in force
-	Problems    []Problem      `json:"problems"`
+	// Restart has the settings whose change waits for a restart, with the values that are in force.
+	Restart map[string]string `json:"restart,omitempty"`
+	// InForce has every setting with its value, as `hookd config` writes it: secrets are hidden. nil = not known.
+	InForce map[string]string `json:"in_force,omitempty"`
+	// Settings is the digest of hookd.yaml as it was read last; a file with another one was not read yet.
+	Settings string `json:"settings"`
+
+	HTTP      *HTTP       `json:"http,omitempty"`   // nil = not asked for
+	Policy    *Policy     `json:"policy,omitempty"` // nil = none is set
+	Forward   []Forward   `json:"forward,omitempty"`
+	Fleet     *FleetLag   `json:"fleet,omitempty"` // nil = it is in none
+	Unguarded []Unguarded `json:"unguarded,omitempty"`
+	Snoozed   []Snoozed   `json:"snoozed,omitempty"` // hooks that are off, and come back by themselves
+	Permits   []Grant     `json:"permits,omitempty"` // that are in force
+	Problems  []Problem   `json:"problems"`
 }
 
 // Unguarded counts the calls that an agent ran in the last 24 hours without an answer of hookd, or

@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/contract/verdict"
-	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/dispatch"
 	"github.com/hookd/hookd/internal/door/server"
 	"github.com/hookd/hookd/internal/events"
@@ -150,7 +150,7 @@ func (c *control) Hooks(context.Context) wire.Hooks {
 	list := wire.Hooks{
 		Generation: snap.Generation,
 		Hooks:      []wire.Hook{},
-		Problems:   append(catalog.HeldSettings(*c.d.config.Load()), snap.Problems...),
+		Problems:   append(c.d.inventory.waitingSettings(), snap.Problems...),
 	}
 	for _, e := range snap.Entries {
 		list.Hooks = append(list.Hooks, c.d.inventory.hook(e))
@@ -230,6 +230,7 @@ func (c *control) Status(ctx context.Context) wire.Status {
 		HTTP: d.agentHTTP.State(), Policy: d.policy.info(), Forward: d.forward.info(ctx),
 		Fleet:     machine{d}.fleetLag(ctx),
 		Unguarded: d.programs.addTo(d.unguarded.list(time.Now())), Snoozed: d.snoozes.list(), Permits: d.asks.Permits(),
-		Problems: d.inventory.problems(snap),
+		Problems: d.inventory.problems(snap), Restart: d.inventory.restarts(), Settings: trust.Sum(cfg.File),
+		InForce: cfg.Values(),
 	}
 }

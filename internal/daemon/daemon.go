@@ -122,7 +122,8 @@ type Daemon struct {
 	recovering sync.Mutex // the same for taking back what was set aside
 	lastGood   *catalog.LastGood
 	policy     *policyLayer
-	rejected   atomic.Pointer[wire.Problem] // why the settings of the last reload are not in force; nil = they are
+	restart    atomic.Pointer[map[string]string] // settings whose change waits for a restart, by the values in force
+	rejected   atomic.Pointer[wire.Problem]      // why the settings of the last reload are not in force; nil = they are
 }
 
 // New makes a daemon: everything that can fail fails here. It has locked the home; call

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ import (
 // inventory answers for the hooks: their entries, states and problems.
 type inventory struct {
 	config    *atomic.Pointer[config.Config]
-	rejected  *atomic.Pointer[wire.Problem] // see Daemon.rejected
+	rejected  *atomic.Pointer[wire.Problem]      // see Daemon.rejected
+	restart   *atomic.Pointer[map[string]string] // see Daemon.restart
 	suspects  *suspects
 	discovery *discovery.Discovery
 	projects  *project.Finder
@@ -132,6 +134,28 @@ func (i *inventory) summary() string {
 	return strings.Join(parts, ", ")
 }
 
+// restarts returns the settings whose change waits for a restart, with the values that are in force.
+func (i *inventory) restarts() map[string]string {
+	if waits := i.restart.Load(); waits != nil {
+		return *waits
+	}
+	return nil
+}
+
+// waitingSettings returns the problems that changed settings wait: for a person, or for a restart.
+func (i *inventory) waitingSettings() []wire.Problem {
+	c := *i.config.Load()
+	list := catalog.HeldSettings(c)
+	if waits := i.restarts(); len(waits) > 0 {
+		names := strings.Join(slices.Sorted(maps.Keys(waits)), ", ")
+		list = append(list, wire.Problem{
+			File: c.SettingsFile(), Warning: true, Hint: c.Restart(),
+			Message: "until a restart the old values stay in force: " + names,
+		})
+	}
+	return list
+}
+
 // problems returns the problems of the settings, of no hook in particular, and of each
 // hook.
 func (i *inventory) problems(snap *hook.Snapshot) []wire.Problem {
@@ -144,7 +168,7 @@ func (i *inventory) problems(snap *hook.Snapshot) []wire.Problem {
 			list = append(list, *p)
 		}
 	}
-	list = append(list, catalog.HeldSettings(*i.config.Load())...)
+	list = append(list, i.waitingSettings()...)
 	list = append(list, snap.Problems...)
 	for _, root := range i.projects.Untrusted() {
 		list = append(list, wire.Problem{

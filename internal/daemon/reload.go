@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,8 +25,7 @@ const firstCall = 100 * time.Millisecond
 func (d *Daemon) discoveryOptions(c config.Config) discovery.Options {
 	o := catalog.Options(c, d.policy.Home)
 	o.Fixed = slices.Concat(d.opts.Hooks, o.Fixed)
-	o.Approved = catalog.Options(d.opts.Config, d.policy.Home).Approved // reload.mode needs a restart
-	o.Log, o.NoWatch = d.opts.Log, d.opts.Config.ReloadMode == "manual"
+	o.Log, o.NoWatch = d.opts.Log, c.ReloadMode == "manual"
 	o.LastGood, o.Known = d.lastGood.Text, d.lastGood.Sources
 	o.Watching, o.Rest = func() { close(d.watching) }, firstCall
 	return o
@@ -73,10 +73,11 @@ func (d *Daemon) reconfigure() error {
 	if err != nil {
 		return err
 	}
-	current := d.config.Load()
-	if names := current.NeedsRestart(next); len(names) > 0 {
-		d.log.Warn("settings need a restart", zap.Strings("settings", names))
+	waits := d.opts.Config.NeedsRestart(next)
+	if was := d.restart.Swap(&waits); len(waits) > 0 && (was == nil || !maps.Equal(*was, waits)) {
+		d.log.Warn("settings need a restart", zap.Strings("settings", slices.Sorted(maps.Keys(waits))))
 	}
+	next = d.opts.Config.UntilRestart(next)
 	d.config.Store(&next)
 	d.noteSettings(next)
 	d.runner.Configure(next)

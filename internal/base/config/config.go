@@ -429,46 +429,43 @@ func null(n *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// NeedsRestart names the keys in which next differs from c and that only a
-// restart can change.
-func (c Config) NeedsRestart(next Config) (names []string) {
-	if c.Socket != next.Socket {
-		names = append(names, "socket")
+// NeedsRestart returns the keys in which next differs from c and that only a restart can
+// change, as their documentation says, with the values of c; nil = none.
+func (c Config) NeedsRestart(next Config) (inForce map[string]string) {
+	for _, k := range keys {
+		if k.needsRestart() && !reflect.DeepEqual(k.get(&c), k.get(&next)) {
+			if inForce == nil {
+				inForce = map[string]string{}
+			}
+			inForce[k.name] = display(k.get(&c))
+		}
 	}
-	if c.HTTPListen != next.HTTPListen {
-		names = append(names, "http.listen")
+	return inForce
+}
+
+// UntilRestart returns next with the values of c of all keys that only a restart can change.
+func (c Config) UntilRestart(next Config) Config {
+	next.Socket, next.StorePath, next.StoreDurable = c.Socket, c.StorePath, c.StoreDurable
+	next.SlotsObservers, next.SlotsDecidable = c.SlotsObservers, c.SlotsDecidable
+	next.QueueMaxEvents, next.QueueMaxBytes, next.MaxEventBytes = c.QueueMaxEvents, c.QueueMaxBytes, c.MaxEventBytes
+	next.HTTPListen, next.MetricsListen = c.HTTPListen, c.MetricsListen
+	next.WatchPrograms, next.Cgroup = c.WatchPrograms, c.Cgroup
+	next.ReloadMode, next.LogFormat = c.ReloadMode, c.LogFormat
+	approvers := next.Fleet.Approvers
+	next.Fleet = c.Fleet
+	next.Fleet.Approvers = approvers
+	return next
+}
+
+// Restart is the command that ends a daemon with these settings and starts the next one.
+func (c Config) Restart() string {
+	switch {
+	case c.System && runtime.GOOS == "darwin":
+		return "sudo launchctl kickstart -k system/io.github.hookd.system"
+	case c.System:
+		return "sudo systemctl restart hookd"
 	}
-	if c.MetricsListen != next.MetricsListen {
-		names = append(names, "metrics.listen")
-	}
-	if c.SlotsObservers != next.SlotsObservers {
-		names = append(names, "slots.observers")
-	}
-	if c.SlotsDecidable != next.SlotsDecidable {
-		names = append(names, "slots.decidable")
-	}
-	if c.StorePath != next.StorePath {
-		names = append(names, "store.path")
-	}
-	if c.StoreDurable != next.StoreDurable {
-		names = append(names, "store.durable")
-	}
-	if c.QueueMaxEvents != next.QueueMaxEvents || c.QueueMaxBytes != next.QueueMaxBytes {
-		names = append(names, "queue")
-	}
-	if c.ReloadMode != next.ReloadMode {
-		names = append(names, "reload.mode")
-	}
-	if c.LogFormat != next.LogFormat {
-		names = append(names, "log.format")
-	}
-	if c.MaxEventBytes != next.MaxEventBytes {
-		names = append(names, "max_event_bytes")
-	}
-	if !reflect.DeepEqual(c.Fleet.connection(), next.Fleet.connection()) {
-		names = append(names, "fleet")
-	}
-	return names
+	return "hookd daemon restart"
 }
 
 func lookup(environ []string, name string) (string, bool) {

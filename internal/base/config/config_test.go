@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gopkg.in/yaml.v3"
 )
 
 func load(t *testing.T, yaml string, flags map[string]string, environ ...string) (Config, error) {
@@ -124,9 +127,55 @@ func TestNeedsRestartNamesWhatAReloadCannotChange(t *testing.T) {
 	if got := a.NeedsRestart(b); len(got) != 0 {
 		t.Errorf("got %v, want none", got)
 	}
-	b.Socket, b.SlotsObservers = "/s", 1
-	if got := a.NeedsRestart(b); !reflect.DeepEqual(got, []string{"socket", "slots.observers"}) {
+	b.Socket, b.SlotsObservers, b.WatchPrograms = "/s", 1, true
+	want := map[string]string{
+		"socket": a.Socket, "slots.observers": fmt.Sprint(a.SlotsObservers), "watch_programs": "false",
+	}
+	if got := a.NeedsRestart(b); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
+	}
+	if got := a.UntilRestart(b); got.LogLevel != "debug" || got.HooksDir != "/elsewhere" {
+		t.Errorf("until a restart, settings that need none are %s, %s", got.LogLevel, got.HooksDir)
+	}
+}
+
+// Whatever changes of the settings that need a restart, the old value is in force until then, and no other is.
+func TestUntilRestart(t *testing.T) {
+	a := Default("/h")
+	for _, k := range keys {
+		b := a
+		text := map[string]string{
+			FormText: "x", FormPath: "/x", FormCount: "3", FormSize: "4096", FormDuration: "3s", FormAge: "3h", FormHold: "3s",
+			FormServers: "[nats://127.0.0.1:5]", FormGlobs: "[x]", FormApprovers: "{}", FormSources: "[]", FormProviders: "{}",
+			FormAgents: "{}", FormForward: "[]", FormVariables: "{X: y}", FormBool: fmt.Sprint(display(k.get(&a)) != "true"),
+		}[k.form.Type]
+		switch {
+		case k.form.Type == FormWord:
+			text = k.form.Values[0]
+			if display(k.get(&a)) == text {
+				text = k.form.Values[1]
+			}
+		case strings.HasSuffix(k.name, ".listen"):
+			text = "127.0.0.1:5"
+		}
+		var n yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &n); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.set(&b, n.Content[0]); err != nil {
+			t.Fatalf("%s: %v", k.name, err)
+		}
+		waits := strings.Contains(k.doc, "needs a restart")
+		if waits && len(a.NeedsRestart(b)) != 1 {
+			t.Errorf("%s: %q is no change", k.name, text)
+		}
+		want := b
+		if waits {
+			want = a
+		}
+		if got := a.UntilRestart(b); !reflect.DeepEqual(k.get(&got), k.get(&want)) {
+			t.Errorf("%s is %v, want %v", k.name, k.get(&got), k.get(&want))
+		}
 	}
 }
 

@@ -16,7 +16,10 @@ type Setting struct {
 	Value string `json:"value"` // as hookd.yaml would have it on one line; "" = empty or none
 	From  string `json:"from"`  // FILE:LINE, the variable, the flag, or default
 	Doc   string `json:"doc"`
-	Held  bool   `json:"held,omitempty"` // hookd.yaml has another value, which waits for `hookd allow --settings`
+	// Running is the value that the daemon runs with; nil = Value, or it is not known.
+	Running *string `json:"running,omitempty"`
+	Restart bool    `json:"-"`              // only a restart puts it into force
+	Held    bool    `json:"held,omitempty"` // hookd.yaml has another value, which waits for `hookd allow --settings`
 }
 
 // Effective returns every setting of c with its value and the source of that value.
@@ -35,6 +38,8 @@ func (c Config) Effective(flags map[string]string, environ []string) ([]Setting,
 			From:  "default",
 			Doc:   k.doc,
 			Held:  slices.Contains(c.Held, k.name),
+
+			Restart: k.needsRestart(),
 		}
 		if n := file.nodes[k.name]; n != nil {
 			s.From = fmt.Sprintf("%s:%d", file.path, n.Line)
@@ -48,6 +53,15 @@ func (c Config) Effective(flags map[string]string, environ []string) ([]Setting,
 		list[i] = s
 	}
 	return list, nil
+}
+
+// Values returns every setting of c with its value, as Setting has it.
+func (c Config) Values() map[string]string {
+	values := make(map[string]string, len(keys))
+	for _, k := range keys {
+		values[k.name] = display(k.get(&c))
+	}
+	return values
 }
 
 // inForce returns the values that hookd.yaml sets. Values that wait are as they were

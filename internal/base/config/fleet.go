@@ -62,12 +62,6 @@ func (f Fleet) Machine() (string, error) {
 	return name, nil
 }
 
-// connection has the settings whose change needs a restart.
-func (f Fleet) connection() Fleet {
-	f.Approvers = nil
-	return f
-}
-
 // FleetDir is the folder of the embedded server, and of the key that it makes.
 func (c Config) FleetDir() string { return filepath.Join(c.State, "hookd", "fleet") }
 

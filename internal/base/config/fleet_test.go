@@ -82,7 +82,8 @@ func TestFleetNeedsRestart(t *testing.T) {
 		t.Errorf("new approvers need a restart: %v", names)
 	}
 	next.Fleet.Servers = []string{"tls://a"}
-	if names := now.NeedsRestart(next); len(names) != 1 || names[0] != "fleet" {
-		t.Errorf("new servers: %v", names)
+	waits := now.NeedsRestart(next)
+	if value, is := waits["fleet.servers"]; len(waits) != 1 || !is || value != "" {
+		t.Errorf("new servers: %v", waits)
 	}
 }

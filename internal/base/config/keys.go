@@ -201,7 +201,7 @@ var keys = []key{
 	},
 	{"log.level", "debug, info, warn or error",
 		oneOf([]string{"debug", "info", "warn", "error"}, func(c *Config) *string { return &c.LogLevel })},
-	{"log.format", "json or console; default: console on a terminal",
+	{"log.format", "json or console; default: console on a terminal (needs a restart)",
 		oneOf([]string{"json", "console"}, func(c *Config) *string { return &c.LogFormat })},
 	{"fire_startup", "emit gateway:startup when the boot is done",
 		boolean(func(c *Config) *bool { return &c.FireStartup })},
@@ -229,6 +229,9 @@ var allKeys = sync.OnceValue(func() []Key {
 func (k key) envName() string {
 	return "HOOKD_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
 }
+
+// needsRestart reports whether only a restart of the daemon puts a change of the key into force.
+func (k key) needsRestart() bool { return strings.Contains(k.doc, "needs a restart") }
 
 // setText sets the key from a flag or variable, which is read as YAML.
 func (k key) setText(c *Config, value string) error {

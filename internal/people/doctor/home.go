@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,15 +197,7 @@ func (v *visit) holder() (int, error) {
 }
 
 // restart returns the command that ends a daemon, which takes as long as its hooks may run, and starts the next one.
-func (v *visit) restart() string {
-	switch {
-	case v.Config.System && runtime.GOOS == "darwin":
-		return "sudo launchctl kickstart -k system/io.github.hookd.system"
-	case v.Config.System:
-		return "sudo systemctl restart hookd"
-	}
-	return "hookd daemon restart"
-}
+func (v *visit) restart() string { return v.Config.Restart() }
 
 // replace is restart for a daemon that does not answer, whose process has the number pid.
 func (v *visit) replace(pid int) string {
