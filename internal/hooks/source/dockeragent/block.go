@@ -63,7 +63,7 @@ func (r *reader) block(n *yaml.Node, at place) {
 			if near := spell.Near(p.Name, eventNames()); near != "" {
 				hint = "did you mean " + strconv.Quote(near) + "?"
 			}
-			r.problem(p.Key, hook.Problem{Message: at.in(p.Name).path + ": unknown event", Hint: hint})
+			r.Problem(p.Key, hook.Problem{Message: at.in(p.Name).path + ": unknown event", Hint: hint})
 			continue
 		}
 		event := at
@@ -82,7 +82,7 @@ func (r *reader) block(n *yaml.Node, at place) {
 func (r *reader) groups(n *yaml.Node, at place) {
 	for i, item := range yamlnode.Items(n) {
 		if item.Kind != yaml.MappingNode {
-			r.errorf(item, "%s: hook event must be a matcher or a list of matchers", at.path)
+			r.Errorf(item, "%s: hook event must be a matcher or a list of matchers", at.path)
 			continue
 		}
 		r.group(item, at.index(i))
@@ -96,12 +96,12 @@ func (r *reader) group(n *yaml.Node, at place) {
 	for _, p := range r.pairs(n, at.path) {
 		switch p.Name {
 		case "matcher":
-			at.matcherText = r.text(p, at.path)
+			at.matcherText = r.Text(p, at.path)
 			at.matcher = r.compile(p.Value, at)
 		case "preempt_yolo":
 			at.preempt = !yamlnode.IsNull(p.Value) && r.boolean(p, at.path)
 			if !yamlnode.IsNull(p.Value) && at.contract.Name != "pre_tool_use" {
-				r.errorf(p.Key, "%s: preempt_yolo is only valid on pre_tool_use", at.path)
+				r.Errorf(p.Key, "%s: preempt_yolo is only valid on pre_tool_use", at.path)
 			}
 		case "hooks":
 			hooks = p.Value
@@ -114,7 +114,7 @@ func (r *reader) group(n *yaml.Node, at place) {
 		}
 	}
 	if hooks == nil || len(yamlnode.Items(hooks)) == 0 {
-		r.errorf(n, "%s: at least one hook is required", at.path)
+		r.Errorf(n, "%s: at least one hook is required", at.path)
 		return
 	}
 	r.list(hooks, at.in("hooks"), "hooks must be a hook or a list of hooks")
@@ -128,7 +128,7 @@ func (r *reader) compile(n *yaml.Node, at place) *regexp.Regexp {
 	}
 	re, err := regexp.Compile("^(?:" + at.matcherText + ")$")
 	if err != nil {
-		r.errorf(n, "%s: invalid matcher: %v", at.path, err)
+		r.Errorf(n, "%s: invalid matcher: %v", at.path, err)
 	}
 	return re
 }
@@ -137,12 +137,12 @@ func (r *reader) compile(n *yaml.Node, at place) *regexp.Regexp {
 func (r *reader) list(n *yaml.Node, at place, shape string) {
 	for i, item := range yamlnode.Items(n) {
 		if item.Kind != yaml.MappingNode {
-			r.errorf(item, "%s: %s", at.path, shape)
+			r.Errorf(item, "%s: %s", at.path, shape)
 			continue
 		}
 		if r.count++; r.count > maxHooks {
 			if r.count == maxHooks+1 {
-				r.errorf(item, "more than %d hooks in one file", maxHooks)
+				r.Errorf(item, "more than %d hooks in one file", maxHooks)
 			}
 			return
 		}
@@ -152,18 +152,18 @@ func (r *reader) list(n *yaml.Node, at place, shape string) {
 
 // one reads one hook.
 func (r *reader) one(n *yaml.Node, at place) {
-	first := len(r.problems)
+	first := len(r.Problems)
 	s := r.settings(n, at)
-	before := len(r.problems)
+	before := len(r.Problems)
 	r.check(n, s, at)
-	if len(r.problems) > before {
+	if len(r.Problems) > before {
 		return
 	}
 	if why := unsupported(s); why != "" {
-		r.problem(n, hook.Problem{Message: fmt.Sprintf("%s: %s", at.path, why), Warning: true})
+		r.Problem(n, hook.Problem{Message: fmt.Sprintf("%s: %s", at.path, why), Warning: true})
 		return
 	}
 	h := r.hook(s, at)
-	h.Problems = slices.Clone(r.problems[first:])
+	h.Problems = slices.Clone(r.Problems[first:])
 	r.hooks = append(r.hooks, h)
 }

@@ -17,15 +17,15 @@ const defaultTimeout = 60 * time.Second
 
 // hook makes the hook that s describes.
 func (r *reader) hook(s settings, at place) *hook.Hook {
-	h := build(s, at.contract.Name, filepath.Dir(r.path), r.shell)
-	h.ID = r.path + "#" + at.id
+	h := build(s, at.contract.Name, filepath.Dir(r.Path), r.shell)
+	h.ID = r.Path + "#" + at.id
 	of := at.agent + "/" + at.contract.Name
 	if h.Name == "" { // its command may be a long script, and hold what no log should
 		h.Name = of + "[" + strconv.Itoa(r.numbers[of]) + "]"
 	}
 	r.numbers[of]++
-	h.File = r.path
-	h.Source = hook.Source{Type: SourceType, Path: r.path}
+	h.File = r.Path
+	h.Source = hook.Source{Type: SourceType, Path: r.Path}
 	h.Agent = at.agent
 	h.Matcher, h.MatcherText = at.matcher, at.matcherText
 	if at.preempt {

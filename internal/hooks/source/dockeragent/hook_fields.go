@@ -55,7 +55,7 @@ func (r *reader) settings(n *yaml.Node, at place) settings {
 			s.evaluatorPolicy = !yamlnode.IsNull(p.Value)
 		default:
 			if into := texts[p.Name]; into != nil {
-				*into = r.text(p, at.path)
+				*into = r.Text(p, at.path)
 				continue
 			}
 			hint := ""
@@ -70,7 +70,7 @@ func (r *reader) settings(n *yaml.Node, at place) settings {
 
 // check checks one hook by docker-agent's rules, with docker-agent's messages.
 func (r *reader) check(n *yaml.Node, s settings, at place) {
-	fail := func(message string) { r.errorf(n, "%s: %s", at.path, message) }
+	fail := func(message string) { r.Errorf(n, "%s: %s", at.path, message) }
 	switch s.Type {
 	case "":
 		fail("type is required")

@@ -27,7 +27,7 @@ var injected = []struct {
 func (r *reader) inject(agent *yaml.Node, name string) {
 	at := place{agent: name, path: "agents." + name}
 	for _, f := range injected {
-		flag := r.lookup(agent, f.flag)
+		flag := r.Lookup(agent, f.flag)
 		if flag == nil || yamlnode.IsNull(flag) {
 			continue
 		}
@@ -58,12 +58,12 @@ func (r *reader) injectOne(s settings, at place, event string) {
 
 // saferShell reports whether one of the agent's shell toolsets has safer: true.
 func (r *reader) saferShell(agent *yaml.Node, at place) (safer bool) {
-	toolsets := r.lookup(agent, "toolsets")
+	toolsets := r.Lookup(agent, "toolsets")
 	if toolsets == nil {
 		return false
 	}
 	for i, t := range yamlnode.Items(yamlnode.Resolve(toolsets)) {
-		kind, flag := r.lookup(t, "type"), r.lookup(t, "safer")
+		kind, flag := r.Lookup(t, "type"), r.Lookup(t, "safer")
 		if kind == nil || kind.Value != "shell" || flag == nil || yamlnode.IsNull(flag) {
 			continue
 		}

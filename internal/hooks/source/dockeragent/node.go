@@ -9,22 +9,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// lookup returns the value of a key outside hooks:, nil if there is none. The
-// rest of the mapping is not looked at.
-func (r *reader) lookup(n *yaml.Node, key string) *yaml.Node {
-	var found *yaml.Node
-	for _, p := range yamlnode.Pairs(yamlnode.Resolve(n)) {
-		if p.Name != key {
-			continue
-		}
-		if found != nil {
-			r.errorf(p.Key, "key %q is given twice", key)
-		}
-		found = p.Value
-	}
-	return found
-}
-
 // pairs returns the pairs of a mapping in file order; a key that is given
 // twice is a problem.
 func (r *reader) pairs(n *yaml.Node, at string) []yamlnode.Pair {
@@ -32,7 +16,7 @@ func (r *reader) pairs(n *yaml.Node, at string) []yamlnode.Pair {
 	first := make(map[string]*yaml.Node, len(all))
 	for _, p := range all {
 		if before := first[p.Name]; before != nil {
-			r.errorf(p.Key, "%s: key %q is given twice, first in line %d", at, p.Name, before.Line)
+			r.Errorf(p.Key, "%s: key %q is given twice, first in line %d", at, p.Name, before.Line)
 			continue
 		}
 		first[p.Name] = p.Key
@@ -40,22 +24,10 @@ func (r *reader) pairs(n *yaml.Node, at string) []yamlnode.Pair {
 	return all
 }
 
-// text reads a scalar as it is written; numbers are text where text is due.
-func (r *reader) text(p yamlnode.Pair, at string) string {
-	if p.Value.Kind != yaml.ScalarNode {
-		r.errorf(p.Value, "%s: %s must be a string", at, p.Name)
-		return ""
-	}
-	if yamlnode.IsNull(p.Value) {
-		return ""
-	}
-	return p.Value.Value
-}
-
 func (r *reader) boolean(p yamlnode.Pair, at string) bool {
 	var b bool
 	if p.Value.Kind != yaml.ScalarNode || p.Value.Decode(&b) != nil {
-		r.errorf(p.Value, "%s: %s must be true or false", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must be true or false", at, p.Name)
 	}
 	return b
 }
@@ -70,11 +42,11 @@ func (r *reader) seconds(p yamlnode.Pair, at string) int {
 	var n int
 	switch err := p.Value.Decode(&n); {
 	case p.Value.Kind != yaml.ScalarNode || p.Value.Tag != "!!int" || err != nil:
-		r.errorf(p.Value, "%s: %s must be a whole number of seconds", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must be a whole number of seconds", at, p.Name)
 	case n < 0:
-		r.errorf(p.Value, "%s: %s must not be negative", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must not be negative", at, p.Name)
 	case n > maxTimeout:
-		r.errorf(p.Value, "%s: %s must not be over %d seconds", at, p.Name, maxTimeout)
+		r.Errorf(p.Value, "%s: %s must not be over %d seconds", at, p.Name, maxTimeout)
 	}
 	return n
 }
@@ -84,12 +56,12 @@ func (r *reader) texts(p yamlnode.Pair, at string) []string {
 		return nil
 	}
 	if p.Value.Kind != yaml.SequenceNode {
-		r.errorf(p.Value, "%s: %s must be a list of strings", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must be a list of strings", at, p.Name)
 		return nil
 	}
 	var list []string
 	for i, n := range yamlnode.Items(p.Value) {
-		list = append(list, r.text(yamlnode.Pair{Name: p.Name + "[" + strconv.Itoa(i) + "]", Value: n}, at))
+		list = append(list, r.Text(yamlnode.Pair{Name: p.Name + "[" + strconv.Itoa(i) + "]", Value: n}, at))
 	}
 	return list
 }
@@ -99,12 +71,12 @@ func (r *reader) textMap(p yamlnode.Pair, at string) []pairText {
 		return nil
 	}
 	if p.Value.Kind != yaml.MappingNode {
-		r.errorf(p.Value, "%s: %s must be a mapping of strings", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must be a mapping of strings", at, p.Name)
 		return nil
 	}
 	var list []pairText
 	for _, e := range r.pairs(p.Value, at+"."+p.Name) {
-		value := r.text(yamlnode.Pair{Name: p.Name + "." + e.Name, Value: e.Value}, at)
+		value := r.Text(yamlnode.Pair{Name: p.Name + "." + e.Name, Value: e.Value}, at)
 		list = append(list, pairText{e.Name, value})
 	}
 	return list
@@ -118,5 +90,5 @@ func (r *reader) unknown(p yamlnode.Pair, at string, known []string, hint string
 	if near := spell.Near(p.Name, known); near != "" {
 		hint = "did you mean " + strconv.Quote(near) + "?"
 	}
-	r.problem(p.Key, hook.Problem{Message: at + ": unknown key " + strconv.Quote(p.Name), Hint: hint})
+	r.Problem(p.Key, hook.Problem{Message: at + ": unknown key " + strconv.Quote(p.Name), Hint: hint})
 }

@@ -10,9 +10,6 @@ package dockeragent
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -46,79 +43,36 @@ func (o Options) shell() string {
 // file order. It also returns their problems. path is absolute. If any of the
 // problems is not a warning, there are no hooks.
 func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem) {
-	r := &reader{path: path, shell: opt.shell(), numbers: map[string]int{}}
-	if root := r.document(text); root != nil {
+	r := &reader{shell: opt.shell(), numbers: map[string]int{}}
+	r.Path, r.Lines = path, bytes.Count(text, []byte("\n"))+1
+	root := r.Document(text, "the file is empty", "a second YAML document: one file is one configuration")
+	if root != nil {
 		r.file(root)
 	}
-	if hook.Rejects(r.problems) {
-		return nil, r.problems
+	if hook.Rejects(r.Problems) {
+		return nil, r.Problems
 	}
-	return r.hooks, r.problems
+	return r.hooks, r.Problems
 }
 
 // reader collects the hooks and problems of one file.
 type reader struct {
-	path, shell string
-	hooks       []*hook.Hook
-	problems    []hook.Problem
-	count       int            // hooks read, also those that were skipped
-	numbers     map[string]int // hooks made, by agent and event
-}
-
-func (r *reader) errorf(n *yaml.Node, format string, args ...any) {
-	r.problem(n, hook.Problem{Message: fmt.Sprintf(format, args...)})
-}
-
-func (r *reader) problem(n *yaml.Node, p hook.Problem) {
-	p.File = r.path
-	if n != nil {
-		p.Line, p.Column = n.Line, n.Column
-	}
-	r.problems = append(r.problems, p)
-}
-
-// document returns the root of the only document in text, nil after a problem.
-func (r *reader) document(text []byte) *yaml.Node {
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc, second yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		r.errorf(nil, "the file is empty")
-		return nil
-	case err != nil:
-		r.yamlError(err)
-		return nil
-	}
-	switch err := dec.Decode(&second); {
-	case err == nil:
-		r.errorf(&second, "a second YAML document: one file is one configuration")
-		return nil
-	case !errors.Is(err, io.EOF):
-		r.yamlError(err)
-		return nil
-	}
-	return doc.Content[0]
-}
-
-// yamlError adds the problem of the YAML parser; its line is in the text.
-func (r *reader) yamlError(err error) {
-	p := hook.Problem{Message: err.Error()}
-	if _, scanErr := fmt.Sscanf(p.Message, "yaml: line %d:", &p.Line); scanErr == nil {
-		p.Column = 1
-	}
-	p.File = r.path
-	r.problems = append(r.problems, p)
+	yamlnode.Reader
+	shell   string
+	hooks   []*hook.Hook
+	count   int            // hooks read, also those that were skipped
+	numbers map[string]int // hooks made, by agent and event
 }
 
 // file reads agents.*.hooks.
 func (r *reader) file(root *yaml.Node) {
-	agents := r.lookup(root, "agents")
+	agents := r.Lookup(root, "agents")
 	if agents == nil {
-		r.problem(root, hook.Problem{Message: "no agents in this file, so no hooks", Warning: true})
+		r.Problem(root, hook.Problem{Message: "no agents in this file, so no hooks", Warning: true})
 		return
 	}
 	if agents.Kind != yaml.MappingNode {
-		r.errorf(agents, "agents must be a mapping of names to agents")
+		r.Errorf(agents, "agents must be a mapping of names to agents")
 		return
 	}
 	for _, agent := range r.pairs(agents, "agents") {
@@ -129,13 +83,13 @@ func (r *reader) file(root *yaml.Node) {
 
 // hooksOf reads the hooks: of one agent.
 func (r *reader) hooksOf(agent yamlnode.Pair) {
-	block := r.lookup(agent.Value, "hooks")
+	block := r.Lookup(agent.Value, "hooks")
 	if block == nil || yamlnode.IsNull(block) {
 		return
 	}
 	at := place{agent: agent.Name, path: "agents." + agent.Name + ".hooks"}
 	if block.Kind != yaml.MappingNode {
-		r.errorf(block, "%s must be a mapping of events to hooks", at.path)
+		r.Errorf(block, "%s must be a mapping of events to hooks", at.path)
 		return
 	}
 	r.block(block, at)

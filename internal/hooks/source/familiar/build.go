@@ -51,18 +51,18 @@ type fields struct {
 func (r *reader) hook(i int, n *yaml.Node) {
 	at := "hooks[" + strconv.Itoa(i) + "]"
 	if n.Kind != yaml.MappingNode {
-		r.errorf(n, "%s must be a mapping", at)
+		r.Errorf(n, "%s must be a mapping", at)
 		return
 	}
-	first := len(r.problems)
+	first := len(r.Problems)
 	f := fields{pairs: r.pairs(n, at, hookKeys), at: at, node: n}
 	f.event = r.word(f, "event", eventNames, "")
 	h := &hook.Hook{
-		ID:         r.path + "#" + at,
-		Name:       r.text(f.pairs["name"], at),
-		Source:     hook.Source{Type: SourceType, Path: r.path},
-		File:       r.path,
-		Dir:        filepath.Dir(r.path),
+		ID:         r.Path + "#" + at,
+		Name:       r.Text(f.pairs["name"], at),
+		Source:     hook.Source{Type: SourceType, Path: r.Path},
+		File:       r.Path,
+		Dir:        filepath.Dir(r.Path),
 		Dialect:    events.Familiar,
 		Agent:      r.name,
 		Patterns:   []pattern.Pattern{{Text: f.event}},
@@ -81,7 +81,7 @@ func (r *reader) hook(i int, n *yaml.Node) {
 	h.Blocking = &blocks
 	h.OnError, h.OnErrorAlone = r.onFailure(f, blocks), true
 	if r.action(f, h) {
-		h.Problems = slices.Clone(r.problems[first:])
+		h.Problems = slices.Clone(r.Problems[first:])
 		r.hooks = append(r.hooks, h)
 	}
 }
@@ -92,19 +92,19 @@ func (r *reader) word(f fields, key string, known []string, byDefault string) st
 	p := f.pairs[key]
 	if p.Value == nil || yamlnode.IsNull(p.Value) {
 		if byDefault == "" {
-			r.problem(f.node, hook.Problem{
+			r.Problem(f.node, hook.Problem{
 				Message: f.at + ": " + key + " is required", Hint: "one of " + strings.Join(known, ", "),
 			})
 		}
 		return byDefault
 	}
-	text := r.text(p, f.at)
+	text := r.Text(p, f.at)
 	if p.Value.Kind == yaml.ScalarNode && !slices.Contains(known, text) {
 		hint := "one of " + strings.Join(known, ", ")
 		if near := spell.Near(text, known); near != "" {
 			hint = "did you mean " + strconv.Quote(near) + "?"
 		}
-		r.problem(p.Value, hook.Problem{Message: f.at + ": unknown " + key + " " + strconv.Quote(text), Hint: hint})
+		r.Problem(p.Value, hook.Problem{Message: f.at + ": unknown " + key + " " + strconv.Quote(text), Hint: hint})
 	}
 	return text
 }
@@ -116,18 +116,18 @@ func (r *reader) timeout(f fields) time.Duration {
 	}
 	var n int64
 	if p.Value.Kind != yaml.ScalarNode || p.Value.Tag != "!!int" || p.Value.Decode(&n) != nil {
-		r.errorf(p.Value, "%s: timeout must be a whole number of milliseconds", f.at)
+		r.Errorf(p.Value, "%s: timeout must be a whole number of milliseconds", f.at)
 		return defaultTimeout
 	}
 	switch {
 	case n < hook.MinTimeout.Milliseconds():
 		least := strconv.FormatInt(hook.MinTimeout.Milliseconds(), 10)
-		r.problem(p.Value, hook.Problem{
+		r.Problem(p.Value, hook.Problem{
 			Message: f.at + ": timeout must be at least " + least,
 			Hint:    "it is in milliseconds: 5000 is five seconds",
 		})
 	case n > maxTimeout.Milliseconds():
-		r.errorf(p.Value, "%s: timeout must not be over a day", f.at)
+		r.Errorf(p.Value, "%s: timeout must not be over a day", f.at)
 	default:
 		return time.Duration(n) * time.Millisecond
 	}
@@ -156,7 +156,7 @@ func (r *reader) filter(f fields) hook.Filter {
 	}
 	at := f.at + ".filter"
 	if p.Value.Kind != yaml.MappingNode {
-		r.errorf(p.Value, "%s must be a mapping", at)
+		r.Errorf(p.Value, "%s must be a mapping", at)
 		return filter
 	}
 	keys := r.pairs(p.Value, at, filterKeys)
@@ -169,7 +169,7 @@ func (r *reader) filter(f fields) hook.Filter {
 	for _, workspace := range r.texts(keys["workspaces"], at) {
 		pattern, err := pattern.Compile(r.home(workspace.Value.Value), '/')
 		if err != nil {
-			r.errorf(workspace.Value, "%s: %s: %v", at, workspace.Name, err)
+			r.Errorf(workspace.Value, "%s: %s: %v", at, workspace.Name, err)
 		}
 		filter.Workspaces = append(filter.Workspaces, pattern)
 	}
@@ -207,7 +207,7 @@ func (r *reader) action(f fields, h *hook.Hook) bool {
 			r.variables(f, p, func(string) bool { return true })
 		}
 		if h.SpawnAgent == r.name && r.name != "" {
-			r.errorf(f.pairs["agent"].Value,
+			r.Errorf(f.pairs["agent"].Value,
 				"%s: agent %q cannot start itself: its hooks would run again without end", f.at, r.name)
 		}
 	}
@@ -215,9 +215,9 @@ func (r *reader) action(f fields, h *hook.Hook) bool {
 }
 
 func (r *reader) required(f fields, key, action string) string {
-	text := r.text(f.pairs[key], f.at)
+	text := r.Text(f.pairs[key], f.at)
 	if strings.TrimSpace(text) == "" {
-		r.errorf(f.node, "%s: %s is required for action %s", f.at, key, action)
+		r.Errorf(f.node, "%s: %s is required for action %s", f.at, key, action)
 	}
 	return text
 }
@@ -253,7 +253,7 @@ func (r *reader) script(f fields, h *hook.Hook) bool {
 	}
 	for _, problem := range problems {
 		problem.Message = f.at + ": " + problem.Message
-		r.problem(p.Value, r.at(p.Value, h.Command, problem))
+		r.Problem(p.Value, r.at(p.Value, h.Command, problem))
 	}
 	return true
 }
@@ -283,6 +283,6 @@ func (r *reader) variables(f fields, p yamlnode.Pair, used func(name string) boo
 			w.Hint = "did you mean {{" + near + strings.TrimPrefix(name, root) + "}}?"
 		}
 		w.Line, w.Column = position(p.Value.Value, at[0])
-		r.problem(p.Value, r.at(p.Value, p.Value.Value, w))
+		r.Problem(p.Value, r.at(p.Value, p.Value.Value, w))
 	}
 }

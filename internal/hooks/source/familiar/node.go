@@ -9,22 +9,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// lookup returns the value of a key outside of hooks, nil if there is none.
-// The rest of the mapping is not looked at.
-func (r *reader) lookup(n *yaml.Node, key string) *yaml.Node {
-	var found *yaml.Node
-	for _, p := range yamlnode.Pairs(n) {
-		if p.Name != key {
-			continue
-		}
-		if found != nil {
-			r.errorf(p.Key, "key %q is given twice", key)
-		}
-		found = p.Value
-	}
-	return found
-}
-
 // pairs returns the pairs of a mapping by name. A key that is given twice is a
 // problem. An unknown key near a known one is an error, because a slip could turn a
 // guard off; any other may be another program's, and is a warning.
@@ -32,7 +16,7 @@ func (r *reader) pairs(n *yaml.Node, at string, known []string) map[string]yamln
 	found := map[string]yamlnode.Pair{}
 	for _, p := range yamlnode.Pairs(n) {
 		if before, twice := found[p.Name]; twice {
-			r.errorf(p.Key, "%s: key %q is given twice, first in line %d", at, p.Name, before.Key.Line)
+			r.Errorf(p.Key, "%s: key %q is given twice, first in line %d", at, p.Name, before.Key.Line)
 			continue
 		}
 		found[p.Name] = p
@@ -53,20 +37,7 @@ func (r *reader) checkKey(p yamlnode.Pair, at string, known []string) {
 	if near := spell.Near(p.Name, known); near != "" {
 		unknown.Warning, unknown.Hint = false, "did you mean "+strconv.Quote(near)+"?"
 	}
-	r.problem(p.Key, unknown)
-}
-
-// text reads a string; numbers are text where text is due. Absent and null
-// are "".
-func (r *reader) text(p yamlnode.Pair, at string) string {
-	switch {
-	case p.Value == nil || yamlnode.IsNull(p.Value):
-		return ""
-	case p.Value.Kind != yaml.ScalarNode:
-		r.errorf(p.Value, "%s: %s must be a string", at, p.Name)
-		return ""
-	}
-	return p.Value.Value
+	r.Problem(p.Key, unknown)
 }
 
 // boolean reads true or false; absent and null are the default.
@@ -76,7 +47,7 @@ func (r *reader) boolean(p yamlnode.Pair, at string, byDefault bool) bool {
 	}
 	var b bool
 	if p.Value.Kind != yaml.ScalarNode || p.Value.Tag != "!!bool" || p.Value.Decode(&b) != nil {
-		r.errorf(p.Value, "%s: %s must be true or false", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must be true or false", at, p.Name)
 	}
 	return b
 }
@@ -89,14 +60,14 @@ func (r *reader) texts(p yamlnode.Pair, at string) []yamlnode.Pair {
 	case p.Value.Kind == yaml.ScalarNode:
 		return []yamlnode.Pair{p}
 	case p.Value.Kind != yaml.SequenceNode:
-		r.errorf(p.Value, "%s: %s must be a list of strings", at, p.Name)
+		r.Errorf(p.Value, "%s: %s must be a list of strings", at, p.Name)
 		return nil
 	}
 	var list []yamlnode.Pair
 	for i, n := range p.Value.Content {
 		item := yamlnode.Pair{Name: p.Name + "[" + strconv.Itoa(i) + "]", Key: n, Value: yamlnode.Resolve(n)}
 		if item.Value.Kind != yaml.ScalarNode || item.Value.Value == "" {
-			r.errorf(item.Value, "%s: %s must be a string that is not empty", at, item.Name)
+			r.Errorf(item.Value, "%s: %s must be a string that is not empty", at, item.Name)
 			continue
 		}
 		list = append(list, item)

@@ -10,9 +10,7 @@ package familiar
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -47,41 +45,28 @@ func Parse(path string, text []byte, opt Options) ([]*hook.Hook, []hook.Problem)
 	if opt.Home == "" {
 		opt.Home, _ = os.UserHomeDir() // without one, ~ stays ~ and matches nothing
 	}
-	r := &reader{path: path, opt: opt, lines: strings.Split(string(text), "\n")}
+	r := &reader{opt: opt, lines: strings.Split(string(text), "\n")}
+	r.Path, r.Lines = path, len(r.lines)
 	if root := r.document(text); root != nil {
 		r.file(root)
 	}
-	if hook.Rejects(r.problems) {
-		return nil, r.problems
+	if hook.Rejects(r.Problems) {
+		return nil, r.Problems
 	}
-	return r.hooks, r.problems
+	return r.hooks, r.Problems
 }
 
 // reader collects the hooks and problems of one file.
 type reader struct {
-	path     string
-	opt      Options
-	lines    []string // of the file
-	name     string   // of the agent
-	hooks    []*hook.Hook
-	problems []hook.Problem
-}
-
-func (r *reader) errorf(n *yaml.Node, format string, args ...any) {
-	r.problem(n, hook.Problem{Message: fmt.Sprintf(format, args...)})
+	yamlnode.Reader
+	opt   Options
+	lines []string // of the file
+	name  string   // of the agent
+	hooks []*hook.Hook
 }
 
 func (r *reader) warnf(n *yaml.Node, hint, format string, args ...any) {
-	r.problem(n, hook.Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
-}
-
-func (r *reader) problem(n *yaml.Node, p hook.Problem) {
-	p.File = r.path
-	if p.Line == 0 {
-		p.Line, p.Column = n.Line, n.Column
-	}
-	p.Line = min(p.Line, len(r.lines)) // YAML knows more kinds of line ends than editors
-	r.problems = append(r.problems, p)
+	r.Problem(n, hook.Problem{Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
 }
 
 // document returns the root of the front matter; nil without any, or after a
@@ -90,29 +75,12 @@ func (r *reader) document(text []byte) *yaml.Node {
 	matter, line, found := frontMatter(text)
 	if !found {
 		if line > 0 {
-			r.problems = append(r.problems, hook.Problem{File: r.path, Line: line, Column: 1,
+			r.Problems = append(r.Problems, hook.Problem{File: r.Path, Line: line, Column: 1,
 				Message: "the front matter has no end", Hint: "close it with a line that holds only ---"})
 		}
 		return nil
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(matter))
-	var doc, second yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		r.yamlError(err)
-		return nil
-	}
-	switch err := dec.Decode(&second); {
-	case err == nil:
-		r.errorf(&second, "a second YAML document in the front matter")
-		return nil
-	case !errors.Is(err, io.EOF):
-		r.yamlError(err)
-		return nil
-	}
-	return doc.Content[0]
+	return r.Document(matter, "", "a second YAML document in the front matter")
 }
 
 // frontMatter returns the text between the first two lines ---, after an empty line
@@ -139,34 +107,25 @@ func frontMatter(text []byte) (matter []byte, line int, found bool) {
 
 func fence(line []byte) bool { return string(bytes.TrimRight(line, " \t\r\n")) == "---" }
 
-// yamlError adds the problem of the YAML parser; its line is in the text.
-func (r *reader) yamlError(err error) {
-	p := hook.Problem{File: r.path, Message: err.Error()}
-	if _, scanErr := fmt.Sscanf(p.Message, "yaml: line %d:", &p.Line); scanErr == nil {
-		p.Line, p.Column = min(p.Line, len(r.lines)), 1
-	}
-	r.problems = append(r.problems, p)
-}
-
 // file reads the agent's name and its hooks.
 func (r *reader) file(root *yaml.Node) {
 	if yamlnode.IsNull(root) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		r.errorf(root, "the front matter must be a mapping")
+		r.Errorf(root, "the front matter must be a mapping")
 		return
 	}
-	hooks := r.lookup(root, "hooks")
+	hooks := r.Lookup(root, "hooks")
 	if hooks == nil || yamlnode.IsNull(hooks) {
 		return
 	}
 	if hooks.Kind != yaml.SequenceNode {
-		r.errorf(hooks, "hooks must be a list")
+		r.Errorf(hooks, "hooks must be a list")
 		return
 	}
 	if len(hooks.Content) > maxHooks {
-		r.errorf(hooks, "more than %d hooks", maxHooks)
+		r.Errorf(hooks, "more than %d hooks", maxHooks)
 		return
 	}
 	r.agent(root, hooks)
@@ -177,16 +136,16 @@ func (r *reader) file(root *yaml.Node) {
 
 // agent reads the name that the file's hooks are bound to.
 func (r *reader) agent(root, hooks *yaml.Node) {
-	name := r.lookup(root, "name")
+	name := r.Lookup(root, "name")
 	switch {
 	case len(hooks.Content) == 0:
 	case name == nil || yamlnode.IsNull(name):
-		r.problem(hooks, hook.Problem{
+		r.Problem(hooks, hook.Problem{
 			Message: "name is required in the front matter",
 			Hint:    "hooks run for the agent of that name only",
 		})
 	case name.Kind != yaml.ScalarNode || strings.TrimSpace(name.Value) == "":
-		r.errorf(name, "name must be the agent's name")
+		r.Errorf(name, "name must be the agent's name")
 	default:
 		r.name = name.Value
 	}

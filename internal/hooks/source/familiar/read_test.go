@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
+	"github.com/hookd/hookd/wire"
 )
 
 const agentFile = "/srv/agents/coder/AGENT.md"
@@ -34,6 +37,18 @@ func TestDefaultsOfEveryField(t *testing.T) {
 	}
 	if h.Type != hook.Script || h.Shell != "/bin/sh" || h.ScriptText != "exit 0" || h.Command != "exit 0" || h.Template == nil || !h.InEventCwd || h.Dir != filepath.Dir(agentFile) || h.Order != hook.OrderSession {
 		t.Errorf("what runs: %+v", h)
+	}
+}
+
+// The failure of a hook does what its onFailure says, also where hookd cannot wait for its end.
+func TestOnFailureAloneDecides(t *testing.T) {
+	row := events.LookupIn(events.Familiar, "beforeToolCall")
+	for word, want := range map[string]wire.Failure{"warn": wire.FailurePasses, "ignore": wire.FailurePasses, "abort": wire.FailureDenies} {
+		hooks, _ := Parse(agentFile, matter("  - {event: beforeToolCall, action: script, script: exit 0, onFailure: "+word+"}\n"), Options{})
+		a := verdict.Answer{Terms: match.Match{Hook: hooks[0], Blocks: true}.Policy(), Failure: "timed out"}
+		if got := hooks[0].Failure(); got != want || a.FailureDenies(row) != (want == wire.FailureDenies) {
+			t.Errorf("%s: a failure %s, and denies: %t", word, got, a.FailureDenies(row))
+		}
 	}
 }
 

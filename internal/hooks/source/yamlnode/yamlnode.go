@@ -2,8 +2,8 @@
 // a line and a column: mappings in file order, with aliases followed and merge keys
 // (<<) applied.
 //
-// It checks nothing and never fails: its callers judge keys and values. A document
-// that refers to itself, or that multiplies by aliases, costs no more than its nodes.
+// Its functions check nothing and never fail: a Reader collects problems, and callers judge keys and values. A
+// document that refers to itself, or that multiplies by aliases, costs no more than its nodes.
 package yamlnode
 
 import "gopkg.in/yaml.v3"
