@@ -151,16 +151,20 @@ func (d Directive) check() error {
 	return nil
 }
 
-// Roll brings a bundle to a stage. percent is for StageCanary alone.
+// ErrEnforced is the error of a bundle that is enforced already.
+var ErrEnforced = errors.New("is in force on all machines already")
+
+// Roll brings a bundle to a stage. percent is for StageCanary alone. It fails with ErrEnforced where that changes
+// nothing.
 func (d Directive) Roll(r Revision, stage Stage, percent int) (Directive, error) {
 	switch {
 	case stage != StageEnforce && r.is(d.Enforced):
-		return d, fmt.Errorf("%s is in force on all machines already", r.Text())
+		return d, fmt.Errorf("%s %w", r.Text(), ErrEnforced)
 	case stage != StageEnforce:
 		d.Next, d.Stage, d.Percent = &r, stage, percent
 		return d, nil
 	case r.is(d.Enforced) && d.Next == nil:
-		return d, fmt.Errorf("%s is in force on all machines already", r.Text())
+		return d, fmt.Errorf("%s %w", r.Text(), ErrEnforced)
 	case !r.is(d.Enforced):
 		d.Previous, d.Enforced = d.Enforced, &r
 	}

@@ -67,7 +67,7 @@ func PrivateKey(file string) (ed25519.PrivateKey, error) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("read the private key %s: %w", file, err)
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
