@@ -56,15 +56,9 @@ type Staged struct {
 // Stage writes a pack to a folder where no daemon looks for hooks. Put or
 // Discard ends it.
 func (h Home) Stage(name string, f Fetched) (*Staged, error) {
-	if err := replacefile.MkdirAll(h.PacksDir()); err != nil {
-		return nil, err
-	}
-	dir, err := replacefile.MkdirTemp(h.PacksDir(), ".new-*")
+	dir, err := f.Content.Stage(h.PacksDir())
 	if err != nil {
 		return nil, err
-	}
-	if err := f.Content.Write(dir); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &Staged{Dir: dir, Fetched: f, home: h, name: name}, nil
 }
@@ -106,46 +100,16 @@ func (h Home) Remove(name string) error {
 
 // swap renames dir, or nothing, to be the folder of a pack. The one before goes.
 func (h Home) swap(name, dir string) error {
-	at := h.Dir(name)
-	old := filepath.Join(h.PacksDir(), ".old-"+strings.ReplaceAll(name, "/", "-"))
-	if err := os.RemoveAll(old); err != nil {
-		return err
-	}
-	if err := os.Rename(at, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if dir != "" {
-		if err := replacefile.MkdirAll(filepath.Dir(at)); err != nil {
-			return err
-		}
-		if err := os.Rename(dir, at); err != nil {
-			return errors.Join(err, os.Rename(old, at)) // back as it was
-		}
-	}
-	if parent := filepath.Dir(at); parent != h.PacksDir() {
+	err := Swap(h.PacksDir(), name, dir)
+	if parent := filepath.Dir(h.Dir(name)); parent != h.PacksDir() {
 		_ = os.Remove(parent) // when it was the last
 	}
-	return os.RemoveAll(old)
+	return err
 }
 
 // locked runs do while no other command changes packs.
 func (h Home) locked(do func() error) error {
-	if err := replacefile.MkdirAll(h.PacksDir()); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(h.PacksDir(), ".lock"), os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // which gives the lock back
-	err = interrupted(func() error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) })
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return fmt.Errorf("another hookd command changes packs now: try again when it has ended")
-	}
-	if err != nil {
-		return err
-	}
-	return do()
+	return Alone(h.PacksDir(), "another hookd command changes packs", 0, do)
 }
 
 // Installed is the content of the folder of a pack.

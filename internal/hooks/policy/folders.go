@@ -12,27 +12,6 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
-// Prefixes of the folders in a home from which no daemon reads hooks. A process that was
-// killed may leave each of them.
-const (
-	newPrefix = ".new-" // a bundle is written there
-	oldPrefix = ".old-" // one that another has replaced
-)
-
-// stage writes the files of a bundle where no daemon looks for them.
-func (h Home) stage(b Bundle) (dir string, err error) {
-	if err := replacefile.MkdirAll(h.dir); err != nil {
-		return "", err
-	}
-	if dir, err = replacefile.MkdirTemp(h.dir, newPrefix+"*"); err != nil {
-		return "", err
-	}
-	if err := b.Content.Write(dir); err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	return dir, nil
-}
-
 // Copy copies the policy in force to another home, which has nothing yet; without a policy it
 // copies nothing. Nothing is written to h.
 func (h Home) Copy(to Home) error {

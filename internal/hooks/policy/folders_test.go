@@ -51,7 +51,7 @@ var first = pack.Content{
 // The leftovers of a killed process are removed, and nothing that is in use.
 func TestSweep(t *testing.T) {
 	r := newHomeTest(t, first)
-	for _, left := range []string{newPrefix + "x", oldPrefix + "1-x"} {
+	for _, left := range []string{".new-x", ".old-1-x"} {
 		hooktest.Must(t, first.Write(filepath.Join(r.dir, left)))
 	}
 	for range 3 {

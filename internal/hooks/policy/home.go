@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/readfile"
@@ -190,11 +189,11 @@ func (h Home) repair(p Placed, head Head, key ed25519.PublicKey) (differed strin
 	if err != nil {
 		return differed, fmt.Errorf("%s: %w", p.Dir+Ending, err)
 	}
-	staged, err := h.stage(b)
+	staged, err := b.Content.Stage(h.dir)
 	if err != nil {
 		return differed, err
 	}
-	return differed, h.swap(staged, filepath.Base(p.Dir))
+	return differed, pack.Swap(h.dir, filepath.Base(p.Dir), staged)
 }
 
 // Unset ends the policy. Older bundles and directives stay refused.
@@ -275,11 +274,11 @@ func (h Home) place(b Bundle, text []byte, check Check) (dir string, err error) 
 	_, err = os.Lstat(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if isNew || (Placed{b.Manifest, dir}).Differs(b.Manifest.Files) != "" {
-		staged, err := h.stage(b)
+		staged, err := b.Content.Stage(h.dir)
 		if err != nil {
 			return "", err
 		}
-		if err := h.swap(staged, filepath.Base(dir)); err != nil {
+		if err := pack.Swap(h.dir, filepath.Base(dir), staged); err != nil {
 			return "", errors.Join(err, os.RemoveAll(staged))
 		}
 	}
@@ -290,21 +289,6 @@ func (h Home) place(b Bundle, text []byte, check Check) (dir string, err error) 
 		return "", err
 	}
 	return dir, replacefile.Write(dir+Ending, text)
-}
-
-// swap makes a staged folder the one of that name.
-func (h Home) swap(staged, folder string) error {
-	at, old := filepath.Join(h.dir, folder), filepath.Join(h.dir, oldPrefix+folder)
-	if err := os.RemoveAll(old); err != nil {
-		return err
-	}
-	if err := os.Rename(at, old); ignore(err, fs.ErrNotExist) != nil {
-		return err
-	}
-	if err := os.Rename(staged, at); err != nil {
-		return errors.Join(err, ignore(os.Rename(old, at), fs.ErrNotExist))
-	}
-	return os.RemoveAll(old)
 }
 
 // read reads a JSON file of the folder.
@@ -338,24 +322,5 @@ const lockPatience = 10 * time.Second
 
 // locked runs do while no other process changes the policy.
 func (h Home) locked(do func() error) error {
-	if err := replacefile.MkdirAll(h.dir); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(h.dir, ".lock"), os.O_CREATE|os.O_RDWR|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // which gives the lock back
-	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return do()
-		case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EWOULDBLOCK) && time.Since(begin) < lockPatience:
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errors.New("another hookd changes the policy now: try again when it has ended")
-		default:
-			return err
-		}
-	}
+	return pack.Alone(h.dir, "another hookd changes the policy", lockPatience, do)
 }
