@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"container/list"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,10 @@ const (
 	mostFiles  = 4096 // of the machine whose edits are remembered: those that were edited last
 	mostEdits  = 64   // of each of them that are compared with the present one
 	mostShown  = 8    // earlier events that a verdict names
+
+	// clockError is how much later than a present event an earlier one may say it was. Beyond that the clock was
+	// set back, and how long ago the earlier one was is not known.
+	clockError = time.Minute
 )
 
 // History is the state of the rules that look back. It is fed with each event in order and
@@ -451,7 +456,8 @@ func (t trail) newest(but uint64, level facts.Fit) *entry {
 type scope struct {
 	key    string
 	trails []trail   // by the index of their track
-	first  time.Time // of what counts, from the newest start on
+	first  time.Time // of what counts, from the newest start on; earlier by as much as the clock was set back since
+	newest time.Time
 	began  uint64    // place of that start; 0 = none
 	open   []*placed // calls whose end has not come, the oldest first
 	over   []uint64  // keys of calls whose end counts no more, the oldest first
@@ -544,8 +550,14 @@ func (st *state) scope(key string) *scope {
 	return s
 }
 
+// session returns the session of a moment that is newer than all before.
 func (st *state) session(m *Moment) *scope {
-	return st.scope("session " + m.Session)
+	s := st.scope("session " + m.Session)
+	if back := s.newest.Sub(m.Time); back > clockError && !s.first.IsZero() { // the session is no younger for that
+		s.first = s.first.Add(-back)
+	}
+	s.newest = m.Time
+	return s
 }
 
 // of returns whose events a track or a condition counts.
@@ -785,7 +797,7 @@ func (st *state) under(t *table, filled *state) *state {
 		for i, p := range s.open {
 			s.open[i] = p.under(st.table, t, of.open)
 		}
-		of.first, of.began, of.open, of.over = s.first, s.began, s.open, s.over
+		of.first, of.newest, of.began, of.open, of.over = s.first, s.newest, s.began, s.open, s.over
 		if st.table.like {
 			of.like = s.like
 		}
@@ -965,9 +977,9 @@ func (v *view) look(p *wanted) seen {
 		b := v.bound(p.since)
 		lower, sure = b.sure, b.perhaps
 	}
-	from := int64(0)
+	from, until := int64(0), int64(math.MaxInt64)
 	if p.within > 0 {
-		from = m.Time.Add(-p.within).UnixNano()
+		from, until = m.Time.Add(-p.within).UnixNano(), m.Time.Add(clockError).UnixNano()
 	}
 	var c count
 	fits := func(e *entry) {
@@ -975,7 +987,7 @@ func (v *view) look(p *wanted) seen {
 			return
 		}
 		level := e.level
-		if !e.after(sure) {
+		if !e.after(sure) || e.time > until {
 			level = min(level, facts.Perhaps)
 		}
 		c.add(e, level, p.count)

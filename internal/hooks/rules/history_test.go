@@ -476,3 +476,81 @@ func TestOwnCountIsNotThatOfAfter(t *testing.T) {
 		t.Error("ran and command stand together, and only one of them would count")
 	}
 }
+
+// TestAClockThatWasSetBack leaves in doubt how long ago a call was: it neither spares a later call nor denies that.
+func TestAClockThatWasSetBack(t *testing.T) {
+	h := NewHistory(nil)
+	spares := setOf(t, "- deny: git push\n  unless: {ran: go test *, within: 10m}")
+	counts := setOf(t, "- deny: {same: call, count: 2, within: 10m}")
+	if err := h.Use([]*Set{spares, counts}, nil); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	call := func(id, line string, after time.Duration) *Subject {
+		s := &Subject{Facts: facts.Line(line, facts.Env{Cwd: "/p", Home: testHome}), Cwd: "/p", Project: "/p", Home: testHome}
+		s.Before = h.Begin(&Moment{ID: id, Kind: Asked, Time: now.Add(after), Session: "s", Call: id, Subject: s,
+			Keys: Keys{Call: uint64(len(line))}})
+		h.End(id, false, false)
+		return s
+	}
+	call("1", "go test ./...", 0)
+	if v := spares.Judge(call("2", "git push", -time.Second)); v.Rule != nil {
+		t.Errorf("a second back: %s", v.Action)
+	}
+	if v := spares.Judge(call("3", "git push", -24*time.Hour)); v.Action != Ask {
+		t.Errorf("a day back: %q, want ask", v.Action)
+	}
+	if v := counts.Judge(call("4", "go test ./...", -24*time.Hour)); v.Action != Ask {
+		t.Errorf("the same call, a day back: %q, want ask", v.Action)
+	}
+	if v := counts.Judge(call("5", "go test ./...", -24*time.Hour+time.Minute)); v.Action != Deny {
+		t.Errorf("the same call, a minute later: %q, want deny", v.Action)
+	}
+}
+
+// TestASessionIsNoYoungerForAClockThatWasSetBack counts how long a session lasts on from there, also after rules were
+// read again.
+func TestASessionIsNoYoungerForAClockThatWasSetBack(t *testing.T) {
+	for name, first := range map[string]MomentKind{"with a start": Began, "without one": Asked} {
+		t.Run(name, func(t *testing.T) {
+			var kept []*Moment
+			h := NewHistory(func(m *Moment) { one := *m; kept = append(kept, &one) })
+			budget := setOf(t, "- deny: {tool: '*', lasted: 60m}")
+			use := func() {
+				t.Helper()
+				if err := h.Use([]*Set{budget}, func(each func(*Moment)) error {
+					for _, m := range kept {
+						each(m)
+					}
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			use()
+			now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+			begin := func(kind MomentKind, id string, after time.Duration) Action {
+				s := &Subject{Facts: facts.Line("ls", facts.Env{Cwd: "/p", Home: testHome}), Cwd: "/p", Home: testHome, Tools: []string{"Bash"}}
+				s.Before = h.Begin(&Moment{ID: id, Kind: kind, Time: now.Add(after), Session: "s", Call: id, Subject: s})
+				h.End(id, false, false)
+				return budget.Judge(s).Action
+			}
+			begin(first, "1", 0)
+			begin(Asked, "2", 40*time.Minute)
+			if got := begin(Asked, "3", -3*time.Hour); got != "" {
+				t.Errorf("after 40 minutes and a step back: %q", got)
+			}
+			if got := begin(Asked, "4", -3*time.Hour+19*time.Minute); got != "" {
+				t.Errorf("after 59 minutes: %q", got)
+			}
+			if got := begin(Asked, "5", -3*time.Hour+20*time.Minute); got != Deny {
+				t.Errorf("after an hour: %q, want deny", got)
+			}
+			h = NewHistory(nil)
+			use()
+			if got := begin(Asked, "6", -3*time.Hour+20*time.Minute); got != Deny {
+				t.Errorf("after a restart: %q, want deny", got)
+			}
+		})
+	}
+}
