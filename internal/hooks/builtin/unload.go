@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/hookd/hookd/internal/hooks/judge"
 )
 
 // unloadTimeout bounds each request of unload.
@@ -17,19 +19,11 @@ var unload = Builtin{
 	Run: unloadModels,
 }
 
-// modelEndpoint is one entry of from_agent_models.
-type modelEndpoint struct {
-	Provider  string `json:"provider"`
-	Model     string `json:"model"`
-	BaseURL   string `json:"base_url"`
-	UnloadAPI string `json:"unload_api"`
-}
-
 func unloadModels(ctx context.Context, c *Invocation) ([]byte, error) {
 	var payload struct {
-		From   string          `json:"from_agent"`
-		To     string          `json:"to_agent"`
-		Models []modelEndpoint `json:"from_agent_models"`
+		From   string                `json:"from_agent"`
+		To     string                `json:"to_agent"`
+		Models []judge.ModelEndpoint `json:"from_agent_models"`
 	}
 	if err := c.read(&payload); err != nil {
 		return nil, err
@@ -39,7 +33,7 @@ func unloadModels(ctx context.Context, c *Invocation) ([]byte, error) {
 	}
 	client := newHTTPClient(unloadTimeout, true) // engines are local
 	for _, m := range payload.Models {
-		target := m.unloadURL()
+		target := unloadURL(m)
 		if target == "" {
 			continue
 		}
@@ -57,7 +51,7 @@ func unloadModels(ctx context.Context, c *Invocation) ([]byte, error) {
 // unloadURL returns where to ask, "" for a model that cannot be unloaded:
 // unload_api if it is absolute, else it as a path on base_url's host, else
 // base_url with its trailing /v1 replaced by /_unload.
-func (m modelEndpoint) unloadURL() string {
+func unloadURL(m judge.ModelEndpoint) string {
 	if m.Provider != "dmr" || m.Model == "" {
 		return ""
 	}
