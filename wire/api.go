@@ -118,6 +118,7 @@ type Hook struct {
 	Matcher     string          `json:"matcher,omitempty"`    // of tools' names, or of what an event is about; "" = all
 	Decides     bool            `json:"decides,omitempty"`    // it takes part in the verdict of an event that is known
 	Failure     Failure         `json:"failure,omitempty"`    // denies if its failure does so on any event; "" = it decides nothing
+	NoStart     bool            `json:"no_start,omitempty"`   // its program cannot be started, as one of its problems says
 	Warm        bool            `json:"warm,omitempty"`       // its workers start when it is loaded
 	When        []string        `json:"when,omitempty"`       // conditions, any of which fits; none = always
 	Shadow      bool            `json:"shadow,omitempty"`     // its answers are recorded and never count

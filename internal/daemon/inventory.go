@@ -71,8 +71,8 @@ func (i *inventory) testable(name string) (*hook.Hook, *wire.Error) {
 // hook is catalog.Show with the daemon's knowledge of the hook.
 func (i *inventory) hook(e hook.Entry) wire.Hook {
 	a := catalog.Show(e)
-	if doubts := i.doubts(e); len(doubts) > 0 {
-		a.State, a.Problems = string(hook.Degraded), append(a.Problems, doubts...)
+	if i.fails(e) {
+		a.State, a.Problems = string(hook.Degraded), append(a.Problems, i.suspects.problems(e.Hook)...)
 	}
 	if e.Hook != nil && e.Hook.Persistent {
 		a.Persistent = i.workers(e.Hook)
@@ -93,19 +93,17 @@ func (i *inventory) runs(name string) bool {
 	})
 }
 
-// doubts are the problems of a guard that loads and does not work; nil = it has none.
-func (i *inventory) doubts(e hook.Entry) []wire.Problem {
-	if e.Hook == nil || e.State != hook.Active {
-		return nil
-	}
-	return i.suspects.problems(e.Hook)
+// fails reports whether an entry is a guard that loads and does not work.
+func (i *inventory) fails(e hook.Entry) bool {
+	return e.Hook != nil && e.State == hook.Active &&
+		(e.Hook.NoStart && e.Hook.IsGuard() || len(i.suspects.problems(e.Hook)) > 0)
 }
 
 // states counts hooks by the state that hook shows: guards that do not work are degraded.
 func (i *inventory) states(snap *hook.Snapshot) map[string]int {
 	count := snap.States()
 	for _, e := range snap.Entries {
-		if len(i.doubts(e)) > 0 {
+		if i.fails(e) {
 			count[string(hook.Active)]--
 			count[string(hook.Degraded)]++
 		}

@@ -24,7 +24,7 @@ func Show(e hook.Entry) wire.Hook {
 		a.Order, a.Concurrency = string(h.Order), h.Concurrency
 		a.Warm, a.Shadow, a.DebounceMS, a.Tests = h.IsWarm(), h.Shadow, h.Debounce.Milliseconds(), len(h.Tests)
 		a.Throttle, a.Matcher, a.Decides = h.Throttle.String(), h.MatcherText, h.DecidesByName()
-		a.Failure = h.Failure()
+		a.Failure, a.NoStart = h.Failure(), h.NoStart
 		a.Scope = string(h.Scope)
 		for _, c := range h.When {
 			a.When = append(a.When, c.String())

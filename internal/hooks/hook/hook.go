@@ -72,6 +72,8 @@ type Hook struct {
 
 	Type       Type
 	Path       string   // Command: absolute path of the executable ("" when it was not found)
+	NoStart    bool     // Command: the system would not start it; a problem of its file says why
+	Missing    []string // Command: files that are not there, any of which may let it start
 	Args       []string // Command: arguments after the executable; Builtin: its arguments
 	ScriptText string   // Script: text for the shell
 	Shell      string   // Script: absolute path of the shell, run as Shell -c ScriptText
@@ -251,7 +253,8 @@ type Entry struct {
 // Quoted is the hook's name as it is typed in a shell.
 func (h *Hook) Quoted() string { return escape.Quote(h.Name) }
 
-// IsGuard reports whether the hook takes part in the verdict of any event.
+// IsGuard reports whether the hook takes part in the verdict of any known event, or of another
+// agent's event of the same kind: DecidesByName counts the names in its patterns alone.
 func (h *Hook) IsGuard() bool { return !h.Shadow && h.WouldGuard() }
 
 // WouldGuard is IsGuard of a hook that may be in the shadow.

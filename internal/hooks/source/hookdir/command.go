@@ -32,8 +32,9 @@ func (c checks) findCommand(at *yaml.Node) {
 	h.Path, h.Args = path, args
 	if message := found.message; message != "" {
 		if !strings.Contains(word, "/") && message == missingFile {
-			message = "not found in the folder nor in PATH"
+			message, found.missing = "not found in the folder nor in PATH", c.opt.inPath(word)
 		}
+		h.NoStart, h.Missing = true, found.missing
 		c.warn(at, found.hint, "command %s: %s", word, message)
 	}
 }
@@ -48,11 +49,7 @@ func (c checks) locate(word string) (path string, found program) {
 	if found = c.look(path); found.file || strings.Contains(word, "/") {
 		return path, found
 	}
-	for _, dir := range filepath.SplitList(c.opt.Path) {
-		if !filepath.IsAbs(dir) {
-			continue // it depends on where the daemon was started
-		}
-		name := filepath.Join(dir, word)
+	for _, name := range c.opt.inPath(word) {
 		if p := c.look(name); p.executable {
 			return name, p
 		}
@@ -60,11 +57,23 @@ func (c checks) locate(word string) (path string, found program) {
 	return path, found
 }
 
+// inPath returns the paths that a name may have in PATH. Of relative folders there are none: they depend on
+// where the daemon was started.
+func (o Options) inPath(name string) (paths []string) {
+	for _, dir := range filepath.SplitList(o.Path) {
+		if filepath.IsAbs(dir) {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	return paths
+}
+
 // program describes the file at a path.
 type program struct {
-	file          bool   // it exists and is no directory
-	executable    bool   // it may be executed
-	message, hint string // why the system would not start it, and what to type; "" = it would
+	file          bool     // it exists and is no directory
+	executable    bool     // it may be executed
+	message, hint string   // why the system would not start it, and what to type; "" = it would
+	missing       []string // its interpreter, wherever that may be
 }
 
 // look inspects a program. Programs outside of the hook's own folder are shared by
@@ -94,7 +103,7 @@ const missingFile = "no such file"
 func (o Options) lookAt(path string) (p program) {
 	if f, known := o.Content(path); known && f.Exec {
 		p.file, p.executable = true, true
-		p.message, p.hint = o.badHead(path, f.Data[:min(len(f.Data), maxHead)])
+		p.readHead(o, path, f.Data[:min(len(f.Data), maxHead)])
 		return p
 	}
 	info, err := os.Stat(path)
@@ -113,7 +122,7 @@ func (o Options) lookAt(path string) (p program) {
 		p.message, p.hint = "is not executable", "chmod +x "+escape.Quote(path)
 	default:
 		if head, err := readfile.Head(path, maxHead); err == nil { // one that cannot be read passes
-			p.message, p.hint = o.badHead(path, head)
+			p.readHead(o, path, head)
 		}
 	}
 	return p
@@ -122,33 +131,36 @@ func (o Options) lookAt(path string) (p program) {
 // maxHead is how much of a program is looked at for its first line, in bytes.
 const maxHead = 512
 
-// badHead returns the mistake in the first line of a script, whose first bytes are
+// readHead finds the mistake in the first line of a script, whose first bytes are
 // head. Programs in machine code pass.
-func (o Options) badHead(path string, head []byte) (message, hint string) {
+func (p *program) readHead(o Options, path string, head []byte) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	interpreter, ok := bytes.CutPrefix(line, []byte("#!"))
 	switch {
 	case bytes.IndexByte(head, 0) >= 0:
-		return "", ""
+		return
 	case !ok:
-		return "has no #! line, the system cannot start it", "make its first line #!/bin/sh"
+		p.message, p.hint = "has no #! line, the system cannot start it", "make its first line #!/bin/sh"
+		return
 	case bytes.HasSuffix(line, []byte("\r")):
 		old, clean := escape.Quote(path), escape.Quote(path+".clean")
-		return "has Windows line ends, the system looks for an interpreter with \\r in its name",
-			// cat, not mv: the file's mode stays
-			"tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
+		p.message = "has Windows line ends, the system looks for an interpreter with \\r in its name"
+		// cat, not mv: the file's mode stays
+		p.hint = "tr -d '\\r' < " + old + " > " + clean + " && cat " + clean + " > " + old + " && rm " + clean
+		return
 	}
 	words := bytes.Fields(interpreter)
 	if len(words) == 0 {
-		return "has an empty #! line", "make it #!/bin/sh"
+		p.message, p.hint = "has an empty #! line", "make it #!/bin/sh"
+		return
 	}
 	if name := string(words[0]); filepath.IsAbs(name) && !o.isFile(name) {
-		return "its interpreter " + name + " does not exist", "head -n 1 " + escape.Quote(path)
+		p.message, p.hint = "its interpreter "+name+" does not exist", "head -n 1 "+escape.Quote(path)
+		p.missing = []string{name}
+	} else if name := askedOfEnv(words); name != "" && !o.isInPath(name) {
+		p.message, p.hint = "its interpreter "+name+" is not in PATH", "command -v "+escape.Quote(name)
+		p.missing = o.inPath(name)
 	}
-	if name := askedOfEnv(words); name != "" && !o.isInPath(name) {
-		return "its interpreter " + name + " is not in PATH", "command -v " + escape.Quote(name)
-	}
-	return "", ""
 }
 
 // askedOfEnv returns the program that a first line such as #!/usr/bin/env -S NAME asks
@@ -174,13 +186,8 @@ func (o Options) isFile(path string) bool {
 
 // isInPath reports whether env finds a program of that name.
 func (o Options) isInPath(name string) bool {
-	return found(&o.once.inPath, name, func() bool { return isInPath(name, o.Path) })
-}
-
-func isInPath(name, dirs string) bool {
-	return slices.ContainsFunc(filepath.SplitList(dirs), func(dir string) bool {
-		path := filepath.Join(dir, name)
-		return filepath.IsAbs(dir) && isFile(path) && mayExecute(path)
+	return found(&o.once.inPath, name, func() bool {
+		return slices.ContainsFunc(o.inPath(name), func(path string) bool { return isFile(path) && mayExecute(path) })
 	})
 }
 
