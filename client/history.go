@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -15,25 +16,29 @@ var ErrRecent = errors.New("the history cannot be read now: these are its newest
 // Runs lists at most q.Limit finished runs, newest first; a limit of 0 is 50.
 // A long history is searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
-	want := q.Limit
-	if want == 0 {
-		want = 50
-	}
-	runs := []Run{}
-	for {
-		q.Limit = min(want-len(runs), wire.MaxRuns)
+	return listed(q.Limit, func(limit int) (list []Run, recent bool, next uint64, err error) {
+		q.Limit = limit
 		page, err := get[wire.Runs](ctx, c, withQuery(wire.PathRuns, q.Values()))
-		if err != nil {
-			return runs, err
-		}
-		runs = append(runs, page.Runs...)
-		if page.Recent {
-			return runs, ErrRecent
-		}
-		if page.Next == 0 || len(runs) >= want {
-			return runs, nil
-		}
 		q.Before = page.Next
+		return page.Runs, page.Recent, page.Next, err
+	})
+}
+
+// listed reads pages until there are so many entries, 50 where that is 0, or no more.
+func listed[T any](want int, read func(limit int) (list []T, recent bool, next uint64, err error)) ([]T, error) {
+	want = cmp.Or(want, 50)
+	all := []T{}
+	for {
+		list, recent, next, err := read(min(want-len(all), wire.MaxRuns))
+		all = append(all, list...)
+		switch {
+		case err != nil:
+			return all, err
+		case recent:
+			return all, ErrRecent
+		case next == 0 || len(all) >= want:
+			return all, nil
+		}
 	}
 }
 
@@ -46,26 +51,12 @@ func (c *Client) Run(ctx context.Context, id string) (Run, error) {
 // Decisions lists at most q.Limit decisions, newest first; a limit of 0 is 50. A long history is
 // searched in parts, for as long as ctx lets it. With ErrRecent the list counts, too.
 func (c *Client) Decisions(ctx context.Context, q DecisionQuery) ([]Decision, error) {
-	want := q.Limit
-	if want == 0 {
-		want = 50
-	}
-	decisions := []Decision{}
-	for {
-		q.Limit = min(want-len(decisions), wire.MaxRuns)
+	return listed(q.Limit, func(limit int) (list []Decision, recent bool, next uint64, err error) {
+		q.Limit = limit
 		page, err := get[wire.Decisions](ctx, c, withQuery(wire.PathDecisions, q.Values()))
-		if err != nil {
-			return decisions, err
-		}
-		decisions = append(decisions, page.Decisions...)
-		if page.Recent {
-			return decisions, ErrRecent
-		}
-		if page.Next == 0 || len(decisions) >= want {
-			return decisions, nil
-		}
 		q.Before = page.Next
-	}
+		return page.Decisions, page.Recent, page.Next, err
+	})
 }
 
 // Sessions lists sessions of agents, the session with the newest event first.
@@ -82,23 +73,12 @@ func (c *Client) Counts(ctx context.Context, q CountQuery) (Counts, error) {
 
 // Accepted lists accepted events, newest first, as Runs lists runs.
 func (c *Client) Accepted(ctx context.Context, q EventQuery) ([]AcceptedEvent, error) {
-	want := q.Limit
-	if want == 0 {
-		want = 50
-	}
-	list := []AcceptedEvent{}
-	for {
-		q.Limit = min(want-len(list), wire.MaxRuns)
+	return listed(q.Limit, func(limit int) (list []AcceptedEvent, recent bool, next uint64, err error) {
+		q.Limit = limit
 		page, err := get[wire.Accepted](ctx, c, withQuery(wire.PathAccepted, q.Values()))
-		if err != nil {
-			return list, err
-		}
-		list = append(list, page.Events...)
-		if page.Next == 0 || len(list) >= want {
-			return list, nil
-		}
 		q.Before = page.Next
-	}
+		return page.Events, false, page.Next, err
+	})
 }
 
 // Past calls each with events whose senders waited for a decision, newest first, and with
