@@ -437,7 +437,7 @@ type Session struct {
 	Cwd       string    `json:"cwd,omitempty"`
 	First     time.Time `json:"first"` // event
 	Last      time.Time `json:"last"`
-	State     string    `json:"state"` // working, waiting (for a person), idle, ended
+	State     string    `json:"state"` // a State of a session
 	Events    int64     `json:"events"`
 	Tools     int64     `json:"tools"`   // calls
 	Denials   int64     `json:"denials"` // decisions
@@ -450,9 +450,32 @@ type Session struct {
 const (
 	SessionWorking = "working"
 	SessionWaiting = "waiting" // for a person
+	SessionQuiet   = "quiet"   // working, and silent for QuietAfter: in one long call, or its agent is gone
 	SessionIdle    = "idle"
 	SessionEnded   = "ended"
 )
+
+// How long a session that was working has sent nothing when it is quiet, and when it is idle.
+const (
+	QuietAfter = 15 * time.Minute
+	IdleAfter  = time.Hour
+)
+
+// ClockSlack is the most by which the clocks of one event may differ.
+const ClockSlack = time.Minute
+
+// Aged returns the state at a moment of a session that was in a state after its last event.
+func Aged(state string, last, now time.Time) string {
+	silent := now.Sub(last)
+	switch {
+	case state != SessionWorking && state != SessionWaiting && state != SessionQuiet:
+	case silent > IdleAfter, silent < -ClockSlack: // the clock was set back
+		return SessionIdle
+	case silent > QuietAfter && state == SessionWorking:
+		return SessionQuiet
+	}
+	return state
+}
 
 // SessionQuery selects sessions; the zero value selects the newest 50.
 type SessionQuery struct {
