@@ -335,8 +335,8 @@ type DecisionQuery struct {
 type Counts struct {
 	Total     int64    `json:"total"`           // without decisions that a person tried
 	Tried     int64    `json:"tried,omitempty"` // these, which nothing else counts
-	Decisions []Count  `json:"decisions"`
-	Agents    []Count  `json:"agents"` // by name, else by dialect
+	Decisions []Count  `json:"decisions"`       // by Decision.Words: a denial that was not obeyed counts twice
+	Agents    []Count  `json:"agents"`          // by name, else by dialect
 	Tools     []Count  `json:"tools"`
 	Hooks     []Count  `json:"hooks"`             // that decided or watched
 	Sessions  int64    `json:"sessions"`          // how many
@@ -362,7 +362,7 @@ type Bucket struct {
 	None  int64     `json:"none"`
 
 	NotAsked  int64 `json:"not_asked,omitempty"` // calls, which none of the others counts
-	Disobeyed int64 `json:"disobeyed,omitempty"`
+	Disobeyed int64 `json:"disobeyed,omitempty"` // calls, which one of the others counts, too
 }
 
 // CountQuery selects the decisions that are counted. The query's Limit does not count.

@@ -32,7 +32,7 @@ type Guarded string
 
 const (
 	GuardedAsked     Guarded = "asked"
-	GuardedNotAsked  Guarded = "not asked" // its result came, and no event before it
+	GuardedNotAsked  Guarded = "not asked" // its result came, and no event before it; or no answer
 	GuardedDisobeyed Guarded = "disobeyed" // it ran though denied, with another input, or without its box
 )
 
@@ -123,9 +123,28 @@ const NewInputBytes = 16 << 10
 
 // Word returns the Outcome of d.
 func (d *Decision) Word() Outcome {
-	switch {
-	case d.Guarded == GuardedDisobeyed:
+	if d.Guarded == GuardedDisobeyed {
 		return OutcomeDisobeyed
+	}
+	return d.said()
+}
+
+// Words are the words that d is found and counted by. A call that was denied and ran all the same is
+// a denial, and disobeyed.
+func (d *Decision) Words() []Outcome { return WordsOf(d.said(), d.Guarded) }
+
+// WordsOf returns the words of a decision by its Outcome without a look at guarded: that one, and a
+// second where hookd was not asked, or not obeyed.
+func WordsOf(said Outcome, guarded Guarded) []Outcome {
+	if is := Outcome(guarded); is != said && (is == OutcomeDisobeyed || is == OutcomeNotAsked) {
+		return []Outcome{said, is}
+	}
+	return []Outcome{said}
+}
+
+// said is the decision in a word, whether or not it was obeyed.
+func (d *Decision) said() Outcome {
+	switch {
 	case d.Guarded == GuardedNotAsked && d.Decision == OutcomeNone && len(d.Rewrote) == 0:
 		return OutcomeNotAsked
 	case d.Decision != OutcomeAllow && d.Decision != OutcomeNone, len(d.Rewrote) == 0:

@@ -182,9 +182,10 @@ func (q DecisionQuery) Fits(d *Decision) bool {
 	any := func(want string, got ...string) bool {
 		return AnyOf(List(want), func(w string) bool { return slices.Contains(got, w) })
 	}
+	said := AnyOf(List(q.Decision), func(word string) bool { return slices.Contains(d.Words(), Outcome(word)) })
 	inSession := AnyOf(List(q.Session), func(want string) bool { return isSession(want, d.SessionID) })
 	isPart := d.PartOf != "" && d.Guarded != GuardedDisobeyed && !q.Parts && q.EventID == ""
-	return !isPart && any(q.Decision, decisionWords(d)...) && any(q.Tool, d.Tool) &&
+	return !isPart && said && any(q.Tool, d.Tool) &&
 		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) &&
 		inSession && any(q.Hook, d.Hooks()...) && any(q.Event, d.Event, string(d.Kind)) &&
 		(q.EventID == "" || q.EventID == d.EventID) && Within(q.Cwd, d.Cwd) &&
@@ -263,15 +264,6 @@ func AnyOf(list []string, fits func(value string) bool) bool {
 		wanted, found = true, found || fits(value)
 	}
 	return found || !wanted
-}
-
-// decisionWords are the words that a decision is found by.
-func decisionWords(d *Decision) []string {
-	words := []string{string(d.Word()), string(d.Guarded)}
-	if d.Decision == OutcomeDeny || d.Decision == OutcomeAsk {
-		words = append(words, string(d.Decision))
-	}
-	return words
 }
 
 // Within reports whether a folder is a folder in a list by comma, or below such a
