@@ -10,18 +10,17 @@ import (
 	"github.com/hookd/hookd/internal/base/duration"
 )
 
+func (q *DecisionQuery) params() params {
+	return params{
+		"decision": &q.Decision, "tool": &q.Tool, "agent": &q.Agent, "session": &q.Session, "hook": &q.Hook,
+		"event": &q.Event, "event_id": &q.EventID, "cwd": &q.Cwd, "q": &q.Text, "rewrote": &q.Rewrote,
+		"result": &q.Result, "undo": &q.Undo, "path": &q.Path, "host": &q.Host,
+	}
+}
+
 // Values writes the query as GET /v1/decisions reads it.
 func (q DecisionQuery) Values() url.Values {
-	v := url.Values{}
-	for key, value := range map[string]string{
-		"decision": q.Decision, "tool": q.Tool, "agent": q.Agent, "session": q.Session, "hook": q.Hook,
-		"event": q.Event, "event_id": q.EventID, "cwd": q.Cwd, "q": q.Text, "rewrote": q.Rewrote,
-		"result": q.Result, "undo": q.Undo, "path": q.Path, "host": q.Host,
-	} {
-		if value != "" {
-			v.Set(key, value)
-		}
-	}
+	v := q.params().values(q.Since, q.Until)
 	for _, text := range q.Without {
 		v.Add("without", text)
 	}
@@ -36,8 +35,6 @@ func (q DecisionQuery) Values() url.Values {
 	if q.Shadow {
 		v.Set("shadow", "1")
 	}
-	setTime(v, "since", q.Since)
-	setTime(v, "until", q.Until)
 	setPage(v, "after", q.Before, q.Limit)
 	return v
 }
@@ -46,12 +43,8 @@ func (q DecisionQuery) Values() url.Values {
 // A page goes on after the next of the page before: with after, or with before as runs
 // do.
 func ParseDecisionQuery(v url.Values, now time.Time) (q DecisionQuery, bad *Error) {
-	q = DecisionQuery{
-		Decision: v.Get("decision"), Tool: v.Get("tool"), Agent: v.Get("agent"), Session: v.Get("session"),
-		Hook: v.Get("hook"), Event: v.Get("event"), EventID: strings.ToUpper(v.Get("event_id")),
-		Cwd: v.Get("cwd"), Text: v.Get("q"), Rewrote: v.Get("rewrote"), Without: v["without"],
-		Result: v.Get("result"), Undo: v.Get("undo"), Path: v.Get("path"), Host: v.Get("host"),
-	}
+	q.params().read(v)
+	q.EventID, q.Without = strings.ToUpper(q.EventID), v["without"]
 	for _, word := range List(q.Result) {
 		if !slices.Contains(ends, strings.TrimPrefix(word, "-")) {
 			return q, badValue("result", word, "ran, failed or none, or several by comma")
@@ -137,28 +130,22 @@ func ParseCountQuery(v url.Values, now time.Time) (q CountQuery, bad *Error) {
 	return q, nil
 }
 
+func (q *EventQuery) params() params {
+	return params{
+		"session": &q.Session, "event": &q.Event, "agent": &q.Agent, "tool": &q.Tool, "cwd": &q.Cwd, "q": &q.Text,
+	}
+}
+
 // Values writes the query as GET /v1/accepted reads it.
 func (q EventQuery) Values() url.Values {
-	v := url.Values{}
-	for key, value := range map[string]string{
-		"session": q.Session, "event": q.Event, "agent": q.Agent, "tool": q.Tool, "cwd": q.Cwd, "q": q.Text,
-	} {
-		if value != "" {
-			v.Set(key, value)
-		}
-	}
-	setTime(v, "since", q.Since)
-	setTime(v, "until", q.Until)
+	v := q.params().values(q.Since, q.Until)
 	setPage(v, "before", q.Before, q.Limit)
 	return v
 }
 
 // ParseEventQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseEventQuery(v url.Values, now time.Time) (q EventQuery, bad *Error) {
-	q = EventQuery{
-		Session: v.Get("session"), Event: v.Get("event"), Agent: v.Get("agent"), Tool: v.Get("tool"),
-		Cwd: v.Get("cwd"), Text: v.Get("q"),
-	}
+	q.params().read(v)
 	if q.Since, q.Until, bad = parseSpan(v, now); bad != nil {
 		return q, bad
 	}
@@ -288,25 +275,22 @@ func lower(s string) string {
 	}, s)
 }
 
-var sessionStates = []string{SessionWorking, SessionWaiting, SessionIdle, SessionEnded}
+var sessionStates = []string{SessionWorking, SessionWaiting, SessionQuiet, SessionIdle, SessionEnded}
+
+func (q *SessionQuery) params() params {
+	return params{"agent": &q.Agent, "session": &q.Session, "cwd": &q.Cwd, "state": &q.State}
+}
 
 // Values writes the query as GET /v1/sessions reads it.
 func (q SessionQuery) Values() url.Values {
-	v := url.Values{}
-	for key, value := range map[string]string{"agent": q.Agent, "session": q.Session, "cwd": q.Cwd, "state": q.State} {
-		if value != "" {
-			v.Set(key, value)
-		}
-	}
-	setTime(v, "since", q.Since)
-	setTime(v, "until", q.Until)
+	v := q.params().values(q.Since, q.Until)
 	setPage(v, "", 0, q.Limit)
 	return v
 }
 
 // ParseSessionQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseSessionQuery(v url.Values, now time.Time) (q SessionQuery, bad *Error) {
-	q = SessionQuery{Agent: v.Get("agent"), Session: v.Get("session"), Cwd: v.Get("cwd"), State: v.Get("state")}
+	q.params().read(v)
 	if q.State != "" && !slices.Contains(sessionStates, q.State) {
 		return q, badValue("state", q.State, "one of "+strings.Join(sessionStates, ", "))
 	}

@@ -19,27 +19,45 @@ var results = []Result{
 	ResultInterrupted, ResultDropped, ResultMerged,
 }
 
-// Values writes the query as GET /v1/runs reads it.
-func (q RunQuery) Values() url.Values {
+// params are the parameters of a query that are texts, by their names.
+type params map[string]*string
+
+// values writes parameters that are not empty, and times that are not zero.
+func (p params) values(since, until time.Time) url.Values {
 	v := url.Values{}
-	set := func(key, value string) {
-		if value != "" {
-			v.Set(key, value)
+	for key, text := range p {
+		if *text != "" {
+			v.Set(key, *text)
 		}
 	}
-	set("hook", q.Hook)
-	set("event", q.Event)
-	set("session", q.Session)
-	set("agent", q.Agent)
-	set("result", string(q.Result))
-	set("event_id", q.EventID)
-	set("tool", q.Tool)
-	set("q", q.Text)
-	if q.Test {
-		set("test", "1")
+	for key, t := range map[string]time.Time{"since": since, "until": until} {
+		if !t.IsZero() {
+			v.Set(key, t.UTC().Format(time.RFC3339Nano))
+		}
 	}
-	setTime(v, "since", q.Since)
-	setTime(v, "until", q.Until)
+	return v
+}
+
+// read reads parameters that values wrote.
+func (p params) read(v url.Values) {
+	for key, text := range p {
+		*text = v.Get(key)
+	}
+}
+
+func (q *RunQuery) params() params {
+	return params{
+		"hook": &q.Hook, "event": &q.Event, "event_id": &q.EventID, "session": &q.Session, "agent": &q.Agent,
+		"result": (*string)(&q.Result), "tool": &q.Tool, "q": &q.Text,
+	}
+}
+
+// Values writes the query as GET /v1/runs reads it.
+func (q RunQuery) Values() url.Values {
+	v := q.params().values(q.Since, q.Until)
+	if q.Test {
+		v.Set("test", "1")
+	}
 	setPage(v, "before", q.Before, q.Limit)
 	return v
 }
@@ -71,19 +89,13 @@ func isSession(want, got string) bool {
 	return want == got || len(want) >= 6 && strings.HasSuffix(got, want)
 }
 
-func setTime(v url.Values, key string, t time.Time) {
-	if !t.IsZero() {
-		v.Set(key, t.UTC().Format(time.RFC3339Nano))
-	}
-}
-
 // ParseRunQuery reads the parameters that Values wrote. A since or until may also be a
 // duration: `1h` is one hour before now. An event that is an event's id counts as
 // event_id.
-func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *Error) {
-	q := RunQuery{
-		Hook: v.Get("hook"), Event: v.Get("event"), EventID: v.Get("event_id"), Session: v.Get("session"),
-		Agent: v.Get("agent"), Result: runResult(v.Get("result")), Tool: v.Get("tool"), Text: v.Get("q"),
+func ParseRunQuery(v url.Values, now time.Time) (q RunQuery, bad *Error) {
+	q.params().read(v)
+	if q.Result == "block" { // another word for it
+		q.Result = ResultDeny
 	}
 	if IsID(q.Event) {
 		q.EventID, q.Event = strings.ToUpper(q.Event), ""
@@ -91,7 +103,6 @@ func ParseRunQuery(v url.Values, now time.Time) (RunQuery, *Error) {
 	if q.Result != "" && !slices.Contains(results, q.Result) {
 		return q, badValue("result", string(q.Result), "one of "+resultNames())
 	}
-	var bad *Error
 	if q.Test, bad = parseBool(v, "test"); bad != nil {
 		return q, bad
 	}
@@ -155,22 +166,14 @@ func parseSpan(v url.Values, now time.Time) (since, until time.Time, bad *Error)
 // groupings are the properties that statistics are counted by.
 var groupings = []string{"hook", "agent", "tool", "day", "hour"}
 
+func (q *StatsQuery) params() params { return params{"hook": &q.Hook, "by": &q.By} }
+
 // Values writes the query as GET /v1/stats reads it.
-func (q StatsQuery) Values() url.Values {
-	v := url.Values{}
-	for key, value := range map[string]string{"hook": q.Hook, "by": q.By} {
-		if value != "" {
-			v.Set(key, value)
-		}
-	}
-	setTime(v, "since", q.Since)
-	setTime(v, "until", q.Until)
-	return v
-}
+func (q StatsQuery) Values() url.Values { return q.params().values(q.Since, q.Until) }
 
 // ParseStatsQuery reads the parameters that Values wrote; times as in ParseRunQuery.
 func ParseStatsQuery(v url.Values, now time.Time) (q StatsQuery, bad *Error) {
-	q.Hook, q.By = v.Get("hook"), v.Get("by")
+	q.params().read(v)
 	if q.By != "" && !slices.Contains(groupings, q.By) {
 		return q, badValue("by", q.By, "one of "+strings.Join(groupings, ", "))
 	}
@@ -185,14 +188,6 @@ const firstYear, lastYear = 1679, 2260
 func parseSince(text string, now time.Time) (time.Time, bool) {
 	t, ok := duration.Moment(text, now)
 	return t, ok && t.Year() >= firstYear && t.Year() <= lastYear
-}
-
-// runResult reads the result of runs that a query asks for; block is another word for deny.
-func runResult(text string) Result {
-	if text == "block" {
-		return ResultDeny
-	}
-	return Result(text)
 }
 
 func resultNames() string {

@@ -136,7 +136,7 @@ type UndoQuery struct {
 
 // ParseUndoQuery reads the parameters of GET /v1/undo.
 func ParseUndoQuery(v url.Values, now time.Time) (q UndoQuery, bad *Error) {
-	q = UndoQuery{Session: v.Get("session"), Path: v.Get("path")}
+	q.params().read(v)
 	if q.Since, _, bad = parseSpan(v, now); bad != nil {
 		return q, bad
 	}
@@ -144,20 +144,12 @@ func ParseUndoQuery(v url.Values, now time.Time) (q UndoQuery, bad *Error) {
 	return q, bad
 }
 
+func (q *UndoQuery) params() params { return params{"session": &q.Session, "path": &q.Path} }
+
 // Values writes the query as GET /v1/undo reads it.
 func (q UndoQuery) Values() url.Values {
-	v := url.Values{}
-	for name, text := range map[string]string{"session": q.Session, "path": q.Path} {
-		if text != "" {
-			v.Set(name, text)
-		}
-	}
-	if !q.Since.IsZero() {
-		v.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
-	}
-	if q.Limit > 0 {
-		v.Set("limit", strconv.Itoa(q.Limit))
-	}
+	v := q.params().values(q.Since, time.Time{})
+	setPage(v, "", 0, q.Limit)
 	return v
 }
 
