@@ -1,6 +1,7 @@
 // Package wire has the words on hookd's socket: records of runs, decisions and asks, requests and
 // answers, routes, queries as URL parameters, and the HTTP status of each refusal. Both ends import
-// it, and package client has it in its signatures. It has no state and never blocks.
+// it, and package client has it in its signatures. It has no state, decides and reads nothing, imports
+// no room, and never blocks.
 package wire
 
 import (
@@ -551,7 +552,7 @@ type GroupStats struct {
 type HookStats struct {
 	Hook     string  `json:"hook"`
 	Runs     int64   `json:"runs"`
-	Failures int64   `json:"failures"` // failed, timed out, did not start, interrupted
+	Failures int64   `json:"failures"` // failed, timed out, did not start
 	Denied   int64   `json:"denied"`
 	WaitedMS float64 `json:"waited_ms"` // by agents, for its answers
 	P50MS    float64 `json:"p50_ms"`    // of the durations; within 5 %
@@ -728,12 +729,15 @@ type Policy struct {
 	Error    string     `json:"error,omitempty"` // why that failed
 }
 
+// MostWaiting is how many waiting decisions are counted at most.
+const MostWaiting = 10_000
+
 // Forward is how far decisions were handed on to one target of the setting forward.
 type Forward struct {
 	Name    string     `json:"name"`
 	Type    string     `json:"type"`    // otlp, webhook or file
 	To      string     `json:"to"`      // URL or path
-	Waiting int        `json:"waiting"` // decisions that were not handed on yet, 10,000 at most
+	Waiting int        `json:"waiting"` // decisions that were not handed on yet, MostWaiting at most
 	Oldest  *time.Time `json:"oldest,omitempty"`
 	Sent    uint64     `json:"sent"`              // decisions since the daemon started
 	Failed  uint64     `json:"failed"`            // attempts since then

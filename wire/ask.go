@@ -53,7 +53,7 @@ type Answered struct {
 	Time    time.Time `json:"time"`
 	HeldMS  float64   `json:"held_ms,omitempty"` // how long the call was held; 0 = it was not
 
-	Refused []Refused `json:"refused,omitempty"` // answers that did not count
+	Refused []Refused `json:"refused,omitempty"` // the first MostRefused answers that did not count
 }
 
 // Answerer is the process that gave an answer, as the kernel knows it.
@@ -64,6 +64,9 @@ type Answerer struct {
 	Program string `json:"program,omitempty"` // path; "" = unknown
 	Door    string `json:"door"`              // what the process calls itself: terminal, command, page, …; else socket
 }
+
+// MostRefused is how many refused answers an Answered has at most.
+const MostRefused = 8
 
 // Refused is an answer that did not count, and why.
 type Refused struct {

@@ -64,6 +64,7 @@ type FleetMachine struct {
 	Oldest    *time.Time `json:"oldest,omitempty"`  // of them
 	Approvers []string   `json:"approvers,omitempty"`
 	Rollout   *Rolled    `json:"rollout,omitempty"` // nil = it has taken no directive
+	Trouble   string     `json:"trouble,omitempty"` // why its state cannot be relied on; "" = it can
 }
 
 // Rolled is the result on a machine of the newest directive that it took.

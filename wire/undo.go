@@ -17,6 +17,7 @@ type Kept struct {
 	Bytes int64   `json:"bytes,omitempty"`
 	Lost  []Lost  `json:"lost,omitempty"` // does not come back
 	Late  bool    `json:"late,omitempty"` // the time to keep was over before all was kept
+	Gone  bool    `json:"gone,omitempty"` // nothing is kept any more: the call changed nothing, or it is too old or purged
 	MS    float64 `json:"ms"`             // that keeping took
 }
 
@@ -60,8 +61,17 @@ const LostElse = "what else it destroys"
 
 // Lost is something that does not come back, and why.
 type Lost struct {
-	What string `json:"what"`
-	Why  string `json:"why"`
+	What  string `json:"what"`
+	Why   string `json:"why"`
+	Count int    `json:"count,omitempty"` // of the things that What does not name one by one; 0 = it names one
+}
+
+// CountLost is how many things do not come back.
+func CountLost(list []Lost) (n int) {
+	for _, l := range list {
+		n += max(1, l.Count)
+	}
+	return n
 }
 
 // Says tells a person of a loss: a label and a text. The effects that are not known are no known loss.

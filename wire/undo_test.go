@@ -9,7 +9,7 @@ func TestKeptSays(t *testing.T) {
 		"it can be undone: 1 file kept":  {Word: "kept", Files: 1},
 		"it can be undone: 3 files kept": {Word: "kept", Files: 3},
 		"it CANNOT be undone; not kept: /a: too large, /b: it is no file": {
-			Word: "none", Lost: []Lost{{"/a", "too large"}, {"/b", "it is no file"}},
+			Word: "none", Lost: []Lost{{What: "/a", Why: "too large"}, {What: "/b", Why: "it is no file"}},
 		},
 		"what it destroys is not known: deploy is not in the tables; its repository is kept, nothing outside": {
 			Word: "none", Lost: []Lost{unknown},
@@ -18,7 +18,7 @@ func TestKeptSays(t *testing.T) {
 			Word: "part", Files: 2, Lost: []Lost{unknown},
 		},
 		"it CANNOT be undone; not kept: /a: too large; what else it destroys is " + unknown.Why: {
-			Word: "none", Lost: []Lost{unknown, {"/a", "too large"}},
+			Word: "none", Lost: []Lost{unknown, {What: "/a", Why: "too large"}},
 		},
 	} {
 		if got := kept.Says(); got != want {
@@ -28,7 +28,7 @@ func TestKeptSays(t *testing.T) {
 	if label, text := unknown.Says(); label != LostElse || text != unknown.Why {
 		t.Errorf("the unknown effects are called %q, %q", label, text)
 	}
-	if label, text := (Lost{"/a", "too large"}).Says(); label != "cannot come back" || text != "/a: too large" {
+	if label, text := (Lost{What: "/a", Why: "too large"}).Says(); label != "cannot come back" || text != "/a: too large" {
 		t.Errorf("a loss is called %q, %q", label, text)
 	}
 }
