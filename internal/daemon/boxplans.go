@@ -86,8 +86,7 @@ func (p *boxPlans) isWeak() bool {
 	if time.Since(p.looked) > looksAgain {
 		p.looked = time.Now()
 		go func() {
-			var no *noBoxError
-			weak := errors.As(probeBox(p.bridge, box.Read, box.Namespaces), &no)
+			_, weak := errors.AsType[*noBoxError](probeBox(p.bridge, box.Read, box.Namespaces))
 			p.mu.Lock()
 			p.weak = weak
 			p.mu.Unlock()

@@ -62,8 +62,7 @@ func foresee(path string) unix.Errno {
 }
 
 func errnoOf(err error) unix.Errno {
-	var errno unix.Errno
-	if errors.As(err, &errno) {
+	if errno, is := errors.AsType[unix.Errno](err); is {
 		return errno
 	}
 	return unix.EACCES

@@ -58,8 +58,8 @@ func explainDir(dir string) string {
 }
 
 func explainProgram(s *Spec, err error) string {
-	var errno unix.Errno
-	if !errors.As(err, &errno) {
+	errno, is := errors.AsType[unix.Errno](err)
+	if !is {
 		return ""
 	}
 	path := escape.Quote(s.Path)

@@ -142,11 +142,8 @@ func cgroupFault(err error) bool {
 // Short reports whether a start failed because the system, or the user, was out of
 // processes, descriptors or memory at that moment. A retry may work a little later.
 func Short(err error) bool {
-	var errno unix.Errno
-	if !errors.As(err, &errno) {
-		return false
-	}
-	return errno == unix.EAGAIN || errno == unix.ENOMEM || errno == unix.EMFILE || errno == unix.ENFILE
+	errno, is := errors.AsType[unix.Errno](err)
+	return is && (errno == unix.EAGAIN || errno == unix.ENOMEM || errno == unix.EMFILE || errno == unix.ENFILE)
 }
 
 // exec starts the program, and retries while its file is busy.

@@ -63,8 +63,7 @@ func Run(s *Spec) (Ended, error) {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		end.Exit = 128 + int(status.Signal())
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		err = nil
 	}
 	kept, keepErr := quarantine(s.Watch, links)

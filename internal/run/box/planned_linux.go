@@ -98,8 +98,7 @@ func Finish(r *Rest, b Begun) (Ended, error) {
 		return Ended{Exit: exitFailed}, &RanError{err}
 	}
 	ended, err := finish(r, b)
-	var no *CannotError
-	if errors.As(err, &no) && no.less {
+	if no, is := errors.AsType[*CannotError](err); is && no.less {
 		r.Spec.alone = true
 		return runAt(Landlock, r.Spec)
 	}

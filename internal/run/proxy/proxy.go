@@ -110,8 +110,7 @@ func (r *refusal) Error() string {
 // dial connects to a destination of the list.
 func (p *Proxy) dial(host, port string) (net.Conn, error) {
 	to, addrs, err := p.resolve(host, port)
-	var no *refusal
-	if errors.As(err, &no) {
+	if no, is := errors.AsType[*refusal](err); is {
 		p.note(no.to)
 	}
 	if err != nil {
@@ -362,8 +361,7 @@ func (p *Proxy) through(c net.Conn, r *bufio.Reader, host, port string, ready fu
 }
 
 func statusOf(err error) string {
-	var no *refusal
-	if errors.As(err, &no) {
+	if _, refused := errors.AsType[*refusal](err); refused {
 		return "403 Forbidden"
 	}
 	return "502 Bad Gateway"

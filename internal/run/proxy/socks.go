@@ -39,8 +39,8 @@ func (p *Proxy) socks(c net.Conn, r *bufio.Reader) {
 	}
 	to, err := p.dial(host, port)
 	if err != nil {
-		var no *refusal
-		if code = socksFailed; errors.As(err, &no) {
+		code = socksFailed
+		if _, refused := errors.AsType[*refusal](err); refused {
 			code = socksRefused
 		}
 		reply(c, code)
