@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -275,7 +276,7 @@ func (s *Spec) links() (list [][2]string) {
 	isLink, protect := map[string]bool{}, s.Protect[:0:0]
 	for _, path := range s.Protect {
 		real := path
-		for at := path; real == path && !has(s.Write, at) && at != "/"; at = filepath.Dir(at) {
+		for at := path; real == path && !slices.Contains(s.Write, at) && at != "/"; at = filepath.Dir(at) {
 			is, known := isLink[at]
 			if !known {
 				var st syscall.Stat_t

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,7 +55,7 @@ func environment(s *Spec, tmp string) (env []string) {
 
 func secretName(name string) bool {
 	upper := strings.ToUpper(name)
-	return has(notInside, upper) || anyIs(strings.HasPrefix, upper, notBegun) ||
+	return slices.Contains(notInside, upper) || anyIs(strings.HasPrefix, upper, notBegun) ||
 		anyIs(strings.HasSuffix, upper, notEnded) || anyIs(strings.Contains, upper, notPart) ||
 		strings.HasPrefix(upper, "MONGO") && strings.HasSuffix(upper, "_URI")
 }

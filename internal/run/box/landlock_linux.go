@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -137,7 +138,7 @@ func (r *ruleset) below(dir string, rights uint64, not []string) error {
 		switch {
 		case e.kind == syscall.DT_DIR:
 			err = r.below(at, rights, inside)
-		case e.kind != syscall.DT_LNK && !has(inside, at):
+		case e.kind != syscall.DT_LNK && !slices.Contains(inside, at):
 			err = r.add(at, rights&ofFile)
 		}
 		if err != nil {

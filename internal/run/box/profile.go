@@ -3,6 +3,7 @@ package box
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -522,20 +523,11 @@ func (l lister) hidden(homes []string, p Profile, at Surroundings) []string {
 	show := resolvedAll(p.Show)
 	kept := list[:0]
 	for _, path := range list {
-		if !has(show, path) {
+		if !slices.Contains(show, path) {
 			kept = append(kept, path)
 		}
 	}
 	return outermost(clean(kept))
-}
-
-func has(list []string, path string) bool {
-	for _, p := range list {
-		if p == path {
-			return true
-		}
-	}
-	return false
 }
 
 // outermost drops the paths that lie below another of the list, which is sorted.
@@ -655,7 +647,7 @@ func resolvedAll(paths []string) (list []string) {
 		if !there(path) {
 			continue // as most
 		}
-		if path, err := filepath.EvalSymlinks(path); err == nil && !has(list, path) {
+		if path, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(list, path) {
 			list = append(list, path)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -24,8 +25,8 @@ func hostDevices() (list []string) {
 	for _, e := range all {
 		path := "/dev/" + e.name
 		device := e.kind == syscall.DT_CHR || e.kind == syscall.DT_BLK
-		if e.kind != syscall.DT_DIR && !device || has(harmless, path) || has(usualDevices, e.name) ||
-			anyIs(strings.HasPrefix, e.name, usualKinds) {
+		if e.kind != syscall.DT_DIR && !device || slices.Contains(harmless, path) ||
+			slices.Contains(usualDevices, e.name) || anyIs(strings.HasPrefix, e.name, usualKinds) {
 			continue
 		}
 		if !device || onlyOurs(path) {
@@ -53,7 +54,7 @@ func onlyOurs(device string) bool {
 func ownTerminals(process string) (list []string) {
 	for _, fd := range []string{"0", "1", "2"} {
 		path, err := os.Readlink("/proc/" + process + "/fd/" + fd)
-		if err == nil && strings.HasPrefix(path, "/dev/pts/") && !has(list, path) {
+		if err == nil && strings.HasPrefix(path, "/dev/pts/") && !slices.Contains(list, path) {
 			list = append(list, path)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"unsafe"
 )
 
-// supervisor makes system calls for the programs of a box by Landlock. Landlock grants a right to a folder with all below
-// it, so the top folder of a project, and .git, would take no new file. The filter has these calls wait. This process,
-// which Landlock does not bind, makes a call where the profile grants it, and else lets it go on: then Landlock
-// decides. A change of modes never goes on, since Landlock does not look at modes.
+// supervisor makes system calls for the programs of a box by Landlock. Landlock grants a right to a folder with
+// all below it, so the top folder of a project, and .git, would take no new file. The filter has these calls wait.
+// This process, which Landlock does not bind, makes a call where the profile grants it, and else lets it go on: then
+// Landlock decides. A change of modes never goes on, since Landlock does not look at modes.
 //
 // A program may change its memory and its folders at any time. So each path is copied once, and its folder is opened
 // once. The profile is asked about the real name of that folder, and the call is made on one name in it, without
@@ -34,7 +34,7 @@ type supervisor struct {
 	before   int       // umask of this process
 	able     [6]uint32 // capabilities of this process before: effective, permitted, inheritable, twice
 
-	asked   notice
+	call    notice
 	opened  []int // descriptors to close after the call
 	gives   int   // descriptor that the call returns; -1 = none
 	givenIs int   // flags of its number: O_CLOEXEC
@@ -55,7 +55,8 @@ type notice struct {
 const (
 	withListener = 1<<3 | 1<<5 // NEW_LISTENER, WAIT_KILLABLE_RECV
 
-	notifReceive, notifAnswer, notifValid, notifGive, notifFlags = 0xc0502100, 0xc0182101, 0x40082102, 0xc0182103, 0x40082104
+	notifReceive, notifAnswer, notifValid = 0xc0502100, 0xc0182101, 0x40082102
+	notifGive, notifFlags                 = 0xc0182103, 0x40082104
 
 	sysPidfdOpen, sysOpenat2, sysFchmodat2 = 434, 437, 452
 
@@ -102,8 +103,8 @@ func (f *filter) supervise(more []uint32) {
 	}
 }
 
-// superviseOpen has calls that open a file to write it wait. Each bash opens its terminal, in a way that hardly a file is
-// opened: it need not wait.
+// superviseOpen has calls that open a file to write it wait. Each bash opens its terminal, in a form in which
+// hardly a file is opened: it need not wait.
 func (f *filter) superviseOpen(number uint32, flags int) {
 	const writes = syscall.O_WRONLY | syscall.O_RDWR | syscall.O_CREAT | syscall.O_TRUNC | oTmpfile
 	f.add(bpfEqual, 0, 5, number)
@@ -135,7 +136,7 @@ func (b *supervisor) serve(pid int) {
 		var wait *syscall.Timespec
 		if waits := b.waits; len(waits) > 0 {
 			b.waits, wait = nil, &syscall.Timespec{Nsec: 5e6}
-			for _, b.asked = range waits {
+			for _, b.call = range waits {
 				b.answer()
 			}
 		}
@@ -145,8 +146,8 @@ func (b *supervisor) serve(pid int) {
 		case errno != 0:
 			list[1].is = 0
 		case list[0].is&in != 0:
-			b.asked = notice{}
-			if _, errno := b.ioctl(notifReceive, unsafe.Pointer(&b.asked)); errno == 0 { // else its program has ended
+			b.call = notice{}
+			if _, errno := b.ioctl(notifReceive, unsafe.Pointer(&b.call)); errno == 0 { // else its program has ended
 				b.answer()
 			}
 		case list[0].is&hangUp != 0:
@@ -165,10 +166,10 @@ func (b *supervisor) ioctl(request uintptr, with unsafe.Pointer) (uintptr, sysca
 	}
 }
 
-// answer answers the call that is asked.
+// answer answers the call that waits.
 func (b *supervisor) answer() {
 	defer b.close()
-	nr, args := modern(uintptr(b.asked.number), b.asked.args)
+	nr, args := modern(uintptr(b.call.number), b.call.args)
 	err := b.attempt(nr, args)
 	if err == again {
 		err = b.attempt(nr, args)
@@ -177,12 +178,12 @@ func (b *supervisor) answer() {
 		id, value uint64
 		err       int32
 		flags     uint32
-	}{id: b.asked.id, err: -int32(err)}
+	}{id: b.call.id, err: -int32(err)}
 	switch err {
 	case gone:
 		return
 	case later:
-		b.waits = append(b.waits, b.asked)
+		b.waits = append(b.waits, b.call)
 		return
 	case goOn:
 		switch nr {
@@ -198,7 +199,7 @@ func (b *supervisor) answer() {
 		give := struct {
 			id                    uint64
 			flags, fd, new, newIs uint32
-		}{id: b.asked.id, fd: uint32(b.gives), newIs: uint32(b.givenIs)}
+		}{id: b.call.id, fd: uint32(b.gives), newIs: uint32(b.givenIs)}
 		// Not with the answer in one: if a signal ended that early, the call would return 0.
 		fd, errno := b.ioctl(notifGive, unsafe.Pointer(&give))
 		if r.err = -int32(errno); errno == 0 {
@@ -215,7 +216,7 @@ func (b *supervisor) close() {
 	b.opened = b.opened[:0]
 }
 
-// attempt makes the call that is asked. An error may say how to go on.
+// attempt makes the call that waits. An error may say how to go on.
 func (b *supervisor) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 	b.close()
 	b.gives = -1
@@ -228,12 +229,12 @@ func (b *supervisor) attempt(nr uintptr, args [6]uint64) syscall.Errno {
 		b.begin()
 		return again
 	}
-	text := b.status(strconv.Itoa(int(b.asked.pid))) // its number may be of another program by now
+	text := b.status(strconv.Itoa(int(b.call.pid))) // its number may be of another program by now
 	umask, filters := number(text, "\nUmask:\t"), number(text, "\nSeccomp_filters:\t")
 	if umask < 0 || filters != b.filters {
 		return goOn
 	}
-	if _, errno := b.ioctl(notifValid, unsafe.Pointer(&b.asked.id)); errno != 0 {
+	if _, errno := b.ioctl(notifValid, unsafe.Pointer(&b.call.id)); errno != 0 {
 		return gone
 	}
 	if umask != b.umask {
@@ -580,7 +581,7 @@ func (b *supervisor) base(dir uint64, path string, resolve uint64) int {
 	if resolve == 0 && strings.HasPrefix(path, "/") {
 		return -1
 	}
-	name := "/proc/" + strconv.Itoa(int(b.asked.pid))
+	name := "/proc/" + strconv.Itoa(int(b.call.pid))
 	if int32(dir) == -100 { // AT_FDCWD
 		return b.opens(-1, name+"/cwd", oPath, 0)
 	}
@@ -632,7 +633,7 @@ func (b *supervisor) text(at uint64) (string, bool) {
 func (b *supervisor) memory(at uint64, to []byte) bool {
 	local := syscall.Iovec{Base: &to[0], Len: uint64(len(to))}
 	remote := [2]uint64{at, uint64(len(to))}
-	n, _, errno := syscall.Syscall6(sysProcessVMReadv, uintptr(b.asked.pid), uintptr(unsafe.Pointer(&local)), 1,
+	n, _, errno := syscall.Syscall6(sysProcessVMReadv, uintptr(b.call.pid), uintptr(unsafe.Pointer(&local)), 1,
 		uintptr(unsafe.Pointer(&remote)), 1, 0)
 	return errno == 0 && int(n) == len(to)
 }
