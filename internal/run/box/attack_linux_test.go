@@ -59,6 +59,10 @@ var attacks = []struct {
 	{name: "write an agent's settings", line: `echo x > .agent/settings.json && echo REACHED`, atRead: true},
 	{name: "move an agent's settings", line: `mv .agent x && echo REACHED`, atRead: true},
 	{name: "write an editor's settings", line: `echo x > .vscode/tasks.json && echo REACHED`, atRead: true},
+	{name: "write an editor's settings of a repository inside", line: `echo x > sub/.vscode/tasks.json && echo REACHED`, atRead: true},
+	{name: "lead a submodule to another git folder", line: `echo 'gitdir: ../src' > module/.git && echo REACHED`, atRead: true},
+	{name: "make a start-up file of a repository inside", line: `echo x > sub/.envrc`, later: "sub/.envrc"},
+	{name: "make servers of an agent in a submodule", line: `echo x > module/.mcp.json`, later: "module/.mcp.json"},
 	{name: "make servers of an agent", line: `echo x > .mcp.json`, later: ".mcp.json"},
 	{name: "make a start-up file of the project", line: `echo x > .envrc`, later: ".envrc"},
 	{name: "make an editor's folder", line: `mkdir -p .idea && echo x > .idea/a`, later: ".idea"},
@@ -143,6 +147,7 @@ func TestAttacks(t *testing.T) {
 				}
 				t.Run(a.name, func(t *testing.T) {
 					s := newScene(t)
+					s.nest(t)
 					if _, known := bare[a.name]; !known {
 						s.listen(t)
 						r := s.bare(t, a.line)
@@ -151,6 +156,7 @@ func TestAttacks(t *testing.T) {
 						}
 						bare[a.name] = r
 						s = newScene(t)
+						s.nest(t)
 					}
 					worked++
 					s.listen(t)
@@ -165,6 +171,19 @@ func TestAttacks(t *testing.T) {
 				t.Errorf("only %d attacks work without a box, of %d at least", worked, least)
 			}
 		})
+	}
+}
+
+// nest makes a repository and a submodule in the project.
+func (s *scene) nest(t *testing.T) {
+	t.Helper()
+	for _, dir := range []string{"sub/.git", "sub/.vscode", "module"} {
+		hooktest.Must(t, os.MkdirAll(filepath.Join(s.project, dir), 0o755))
+	}
+	for name, text := range map[string]string{
+		"sub/.git/HEAD": "ref: refs/heads/main\n", "module/.git": "gitdir: ../.git/modules/a\n",
+	} {
+		hooktest.Must(t, os.WriteFile(filepath.Join(s.project, name), []byte(text), 0o600))
 	}
 }
 
@@ -301,13 +320,13 @@ func TestAttacksOnRepositoriesInside(t *testing.T) {
 	for _, level := range []Level{Namespaces, Landlock, planned} {
 		s := newScene(t)
 		s.can(t, level)
-		r := s.bare(t, `rm -rf .git; git init -q one && mkdir -p one/.git/hooks && echo x > one/.git/hooks/a`)
+		r := s.bare(t, `rm -rf .git; for d in one apps/two; do git init -q $d && mkdir -p $d/.git/hooks && echo x > $d/.git/hooks/a; done`)
 		if r.exit != 0 {
 			t.Fatalf("%+v", r)
 		}
-		r = s.boxed(t, Project, level, `for f in one/.git/hooks/a one/.git/config; do echo x >> $f && echo REACHED; done
-			mv one/.git two && echo REACHED; echo y > one/file && cat one/file`)
-		if r.out != "y\n" {
+		r = s.boxed(t, Project, level, `for d in one apps/two; do for f in $d/.git/hooks/a $d/.git/config; do echo x >> $f && echo REACHED; done
+			mv $d/.git moved && echo REACHED; mv $d moved && echo REACHED; echo y > $d/file && cat $d/file; done`)
+		if r.out != "y\ny\n" {
 			t.Errorf("%s: %+v", level, r)
 		}
 	}

@@ -218,12 +218,22 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		return nil, cannot("%s is no project: %s", root, why)
 	}
 	t := &tree{write: []string{root}}
+	bases := nested(root)
+	for _, dir := range bases {
+		if git := filepath.Join(dir, ".git"); there(filepath.Join(git, "HEAD")) {
+			t.later = append(t.later, gitLater(git, dir, homes)...)
+		} else {
+			t.later = append(t.later, git) // the file that leads to the git folder
+		}
+	}
 	for base := cwd; ; base = filepath.Dir(base) {
+		if bases = append(bases, base); base == root {
+			break
+		}
+	}
+	for _, base := range bases {
 		for _, name := range append(later[:len(later):len(later)], runsLater...) {
 			t.later = append(t.later, filepath.Join(base, name))
-		}
-		if base == root {
-			break
 		}
 	}
 	if len(git) == 0 && isBare(root) {
@@ -237,12 +247,6 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		}
 		t.later = append(t.later, gitLater(dir, root, homes)...)
 	}
-	names, _ := listed(root, mostNested) // a folder of repositories
-	for _, name := range names {
-		if dir := filepath.Join(root, name); name != ".git" && there(filepath.Join(dir, ".git", "HEAD")) {
-			t.later = append(t.later, gitLater(filepath.Join(dir, ".git"), dir, homes)...)
-		}
-	}
 	if len(git) > 0 {
 		for _, home := range homes {
 			t.later = append(t.later, ledTo(filepath.Join(home, ".gitconfig"), root, homes, 0)...)
@@ -253,6 +257,28 @@ func projectAt(cwd string, homes, later []string) (*tree, error) {
 		t.later = append(t.later, filepath.Join(root, ".git")) // the file that leads to the git folder
 	}
 	return t, nil
+}
+
+// nested lists the repositories in a folder, and in the folders there, as far as these have few names: submodules too.
+func nested(root string) (list []string) {
+	folders := []string{root}
+	for range 2 {
+		var below []string
+		for _, folder := range folders {
+			names, _ := listed(folder, mostNested-len(below)) // it is a file, or cannot be read
+			for _, name := range names {
+				if name == ".git" || name == "node_modules" {
+					continue
+				}
+				dir := filepath.Join(folder, name)
+				if below = append(below, dir); there(filepath.Join(dir, ".git")) {
+					list = append(list, dir)
+				}
+			}
+		}
+		folders = below
+	}
+	return list
 }
 
 // isBare reports whether a folder is a git folder itself.
@@ -614,7 +640,7 @@ func (l lister) names(dir string) map[string]bool {
 
 const (
 	maxNames   = 1 << 20 // in a folder that is listed whole
-	mostNested = 500     // names in a project, of which some may be repositories
+	mostNested = 500     // names in a project, and in all its folders, of which some may be repositories
 )
 
 // listed returns the names in a folder, and stops reading after most. Package os would make a poller, and start
