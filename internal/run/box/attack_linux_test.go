@@ -21,6 +21,9 @@ var attacks = []struct {
 	later      string // a file that the line makes, and that must not be there after the box; "" = none
 	atRead     bool   // it is kept out by the profile read as well
 }{
+	{name: "make a program that is its owner's", line: `cp /bin/true t && chmod u+s t && [ -u t ] && echo REACHED`, atRead: true},
+	{name: "make a file that is its owner's", line: `"$SELF" try set-id f && [ -u f ] && echo REACHED`, atRead: true},
+	{name: "make a folder's files its owner's", line: `mkdir d && cp /bin/true d/t && chmod -R 4755 d; [ -u d/t ] && echo REACHED`, atRead: true},
 	{name: "write to the home", line: `echo x > ~/new && echo REACHED`, atRead: true},
 	{name: "append to a start-up file", line: `echo x >> ~/.bashrc && echo REACHED`, atRead: true},
 	{name: "truncate a start-up file", line: `: > ~/.bashrc && echo REACHED`, atRead: true},

@@ -68,6 +68,27 @@ func (f *filter) whenArg(number uint32, arg int, mask uint32, errno syscall.Errn
 	f.add(bpfLoad, 0, 0, dataNumber)
 }
 
+// modeCall is a system call that gives a file a mode.
+type modeCall struct {
+	number      uint32
+	flags, mode int // of its arguments; flags 0 = it always gives one
+}
+
+// whenMode refuses a system call if it gives a file a mode with one of some bits.
+func (f *filter) whenMode(c modeCall, bits uint32) {
+	if c.flags == 0 {
+		f.add(bpfEqual, 0, 4, c.number)
+	} else {
+		f.add(bpfEqual, 0, 6, c.number)
+		f.add(bpfLoad, 0, 0, uint32(dataArgs+8*c.flags))
+		f.add(bpfSome, 0, 3, syscall.O_CREAT|oTmpfile) // else the mode is of no matter
+	}
+	f.add(bpfLoad, 0, 0, uint32(dataArgs+8*c.mode))
+	f.add(bpfSome, 0, 1, bits)
+	f.refuse(syscall.EPERM)
+	f.add(bpfLoad, 0, 0, dataNumber)
+}
+
 // seccompOf returns the filter of a box. Where mounts and the network have no namespaces of their
 // own, sockets are refused as well, and changes of files wait for a supervisor.
 func seccompOf(namespaces, brokered bool) []byte {
@@ -103,6 +124,16 @@ func seccompOf(namespaces, brokered bool) []byte {
 		families = append(families, syscall.AF_UNIX, syscall.AF_INET, syscall.AF_INET6, syscall.AF_NETLINK)
 	}
 	f.whenArg(syscall.SYS_SOCKET, 0, 0xffffffff, syscall.EPERM, families...)
+	if namespaces {
+		// A program that others run as its owner leaves a box that may write it.
+		for _, c := range append(olderModes,
+			modeCall{syscall.SYS_FCHMOD, 0, 1}, modeCall{syscall.SYS_FCHMODAT, 0, 2}, modeCall{sysFchmodat2, 0, 2},
+			modeCall{syscall.SYS_MKNODAT, 0, 2}, modeCall{syscall.SYS_OPENAT, 2, 3}) {
+			f.whenMode(c, syscall.S_ISUID) // a folder may have S_ISGID, and here it looks like a file
+		}
+		f.add(bpfEqual, 0, 1, sysOpenat2) // it hides its mode; programs fall back to openat
+		f.refuse(syscall.ENOSYS)
+	}
 	if !namespaces {
 		// Landlock does not look at owners, modes and attributes of files. It does at programs that trace each other.
 		// Programs that copy files take it that a file system has no attributes, not that they may not.

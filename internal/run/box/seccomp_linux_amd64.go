@@ -11,6 +11,11 @@ var (
 	}
 )
 
+// olderModes are the older system calls that give a file a mode.
+var olderModes = []modeCall{
+	{syscall.SYS_CHMOD, 0, 1}, {syscall.SYS_CREAT, 0, 1}, {syscall.SYS_MKNOD, 0, 1}, {syscall.SYS_OPEN, 1, 2},
+}
+
 // modern turns an older system call into its successor, which has a folder for each path.
 func modern(number uintptr, a [6]uint64) (uintptr, [6]uint64) {
 	const cwd = uint64(atFdCwd)

@@ -2,8 +2,11 @@ package box
 
 import "syscall"
 
-// byPath and older are empty: this machine never had the older calls.
-var byPath, older []uint32
+// byPath, older and olderModes are empty: this machine never had the older calls.
+var (
+	byPath, older []uint32
+	olderModes    []modeCall
+)
 
 func modern(number uintptr, a [6]uint64) (uintptr, [6]uint64) { return number, a }
 
