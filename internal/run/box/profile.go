@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/readfile"
 )
 
@@ -26,6 +27,7 @@ type Profile struct {
 	Hide    []string `json:"hide,omitempty"`     // beside what each profile hides
 	Show    []string `json:"show,omitempty"`     // of what each profile hides
 	NoCache bool     `json:"no_cache,omitempty"` // caches of package managers can only be read
+	Cwd     string   `json:"cwd,omitempty"`      // where links led when the box was approved; "" = anywhere
 }
 
 // Alone is the profile of a box that no ticket approves: the built-in one of that name, without a
@@ -52,6 +54,10 @@ func Resolve(p Profile, at Surroundings) (*Spec, error) {
 	cwd, err := filepath.EvalSymlinks(at.Cwd)
 	if err != nil {
 		return nil, cannot("the working directory %s cannot be used: %v", at.Cwd, readfile.Cause(err))
+	}
+	if p.Cwd != "" && p.Cwd != cwd {
+		const why = "the call was looked at in %s, and a link leads to %s now; type `ls -ld %s`"
+		return nil, cannot(why, p.Cwd, cwd, escape.Quote(p.Cwd))
 	}
 	s := &Spec{Profile: p.Name, Cwd: cwd}
 	homes := resolvedAll(at.Homes)

@@ -177,9 +177,11 @@ func (k *Boxer) plan(e *events.Event, v *verdict.Verdict, id string) (p plan, wh
 	if _, err := os.Stat(k.opts.Bridge); err != nil {
 		return p, "hookd-bridge, which makes boxes, is not beside hookd"
 	}
-	if _, err := box.Resolve(profile, k.place(p.cwd)); err != nil {
+	spec, err := box.Resolve(profile, k.place(p.cwd))
+	if err != nil {
 		return p, err.Error()
 	}
+	p.profile.Cwd = spec.Cwd
 	text := p.line.String()
 	if len(text) > box.MaxLine {
 		return p, "the line is too long for a box"

@@ -271,6 +271,28 @@ func TestLineOfACdStaysOutside(t *testing.T) {
 	}
 }
 
+// A box is for the folder that its call was looked at in, and not for another one to which a link leads by now.
+func TestABoxOfAnotherFolder(t *testing.T) {
+	w := newWorld(t)
+	w.write(t, "project/sub/x", "")
+	w.write(t, "other/x", "")
+	sub := filepath.Join(w.project, "sub")
+	v := w.Box(w.call(agent, "PreToolUse", "cd sub && make"), contained(box.Project), false)
+	p, ok := w.Begin(boxedLine(t, v).Ticket, "make", sub, box.Project)
+	if !ok {
+		t.Fatal("it is not approved")
+	}
+	if _, err := box.Resolve(p, w.place(sub)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(sub, sub+".was"), os.Symlink(filepath.Join(w.home, "other"), sub)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := box.Resolve(p, w.place(sub)); err == nil {
+		t.Errorf("its box may write %q", s.Write)
+	}
+}
+
 // again is the Boxer of a daemon that has started again.
 func (w *world) again() *Boxer { return New(w.opts) }
 
