@@ -127,6 +127,56 @@ var attacks = []struct {
 	{name: "make a device", line: `mknod null c 1 3 && echo REACHED`, atRead: true},
 }
 
+// inEachBox tests each kind of box that this machine can make, with files of its own.
+func inEachBox(t *testing.T, test func(t *testing.T, s *scene, level Level)) {
+	hooktest.Outside(t)
+	for _, level := range []Level{Namespaces, Landlock, planned} {
+		t.Run(string(level), func(t *testing.T) {
+			s := newScene(t)
+			s.can(t, level)
+			test(t, s, level)
+		})
+	}
+}
+
+// A folder that becomes a link once the box is planned leads to nothing that may be written.
+func TestAFolderThatBecomesALink(t *testing.T) {
+	inEachBox(t, func(t *testing.T, s *scene, level Level) {
+		nest := filepath.Join(s.project, "nest")
+		s.project = filepath.Join(nest, "bin") // as ~/bin
+		hooktest.Must(t, os.MkdirAll(filepath.Join(s.project, ".git"), 0o755))
+		hooktest.Must(t, os.WriteFile(filepath.Join(s.project, ".git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o644))
+		program := filepath.Join(s.home, "bin", "git")
+		hooktest.Must(t, os.WriteFile(program, []byte("mine\n"), 0o755))
+		const line = `echo x > ~/bin/git && echo REACHED`
+		if r := s.boxed(t, Project, level, "echo x > new && cat new"); r.out != "x\n" {
+			t.Fatalf("the project cannot be written: %+v", r)
+		}
+		s.env = append(s.env, "SWAP="+nest)
+		if r := s.boxed(t, Project, level, line); strings.Contains(r.out, reached) {
+			t.Errorf("it was written: %+v", r)
+		}
+		if text, err := os.ReadFile(program); err != nil || string(text) != "mine\n" {
+			t.Errorf("the program is %q, %v", text, err)
+		}
+	})
+}
+
+// A box sets aside the files that it made and that would run later, and no file to which it put a link.
+func TestALinkInPlaceOfAWatchedFolder(t *testing.T) {
+	inEachBox(t, func(t *testing.T, s *scene, level Level) {
+		hooks := filepath.Join(s.home, ".librefang", "hooks")
+		hooktest.Must(t, os.Mkdir(hooks, 0o755))
+		r := s.boxed(t, Project, level, `ln -s ~/.librefang .github`)
+		if _, err := os.Lstat(hooks); err != nil {
+			t.Errorf("the hooks of hookd were moved away: %+v", r)
+		}
+		if _, err := os.Lstat(filepath.Join(s.project, ".github")); err == nil {
+			t.Errorf("the link is still there: %+v", r)
+		}
+	})
+}
+
 // Each attack is tried in a box by namespaces around a project, and each sixth in the other boxes: `make test-all`
 // tries each attack in each box.
 func TestAttacks(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package box runs one program so that it reaches only the things that a profile grants: it reads the system
-// and the project, writes the project or nothing, and sees no secret, no network and no process of
-// the machine.
+// and the project, writes the project or nothing, and sees no secret, no process of the
+// machine, and no host but those of the profile.
 //
 // Promises. Nothing of the program runs before the whole box stands; where it cannot be made, Run
 // says why and nothing has run. The strongest that the machine has is taken: on Linux namespaces,
@@ -50,7 +50,7 @@ type Spec struct {
 	Sockets []string    // folders where sockets of the machine with relative names may be
 	Show    []string    // what is read, where a private folder would cover it
 	Set     [][2]string // variables that Env has no value for
-	// Layer is a folder of caches with a layer that takes all changes, and goes with the box; "" = there is none.
+	// Overlay is a folder of caches under an overlay that takes all changes, and goes with the box; "" = there is none.
 	// Where none can be made, caches are in CacheHome, with Links: in /tmp of the box a name, and where it leads.
 	Overlay   string
 	CacheHome string
@@ -312,14 +312,27 @@ func quarantine(watch []string, links [][2]string) (kept []string, err error) {
 		if !l.there(path) {
 			continue
 		}
-		to, from := freeName(path), path
-		if e := os.Rename(from, to); e != nil {
+		path = firstLink(path)
+		to := freeName(path)
+		if e := renameIn(filepath.Dir(path), filepath.Base(path), filepath.Base(to)); e != nil {
 			err = &RanError{errors.Join(err, fmt.Errorf("set %s aside: %w", path, e))}
 			continue
 		}
 		kept = append(kept, to)
 	}
 	return kept, err
+}
+
+// firstLink returns the first link on the way to a path, or the path: a program in the box has made
+// that link, and the file behind it may be another one's.
+func firstLink(path string) string {
+	for i := range path {
+		var st syscall.Stat_t
+		if i > 0 && path[i] == '/' && syscall.Lstat(path[:i], &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+			return path[:i]
+		}
+	}
+	return path
 }
 
 // freeName returns a name beside path that nothing has and no program looks for.

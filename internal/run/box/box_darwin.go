@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -76,3 +77,11 @@ func Run(s *Spec) (Ended, error) {
 
 // private is empty: the box's own temporary folder is a new one of the machine.
 var private []string
+
+// renameIn gives a file in a folder another name there. The folder must not be behind a link.
+func renameIn(dir, from, to string) error {
+	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
+		return errors.Join(err, syscall.ELOOP)
+	}
+	return os.Rename(filepath.Join(dir, from), filepath.Join(dir, to))
+}

@@ -240,7 +240,7 @@ func childrenOf(pid int) (list []int) {
 		if err != nil {
 			continue // the thread has ended
 		}
-		for _, name := range strings.Fields(string(names)) {
+		for name := range strings.FieldsSeq(string(names)) {
 			if n, err := strconv.Atoi(name); err == nil {
 				list = append(list, n)
 			}
@@ -322,6 +322,9 @@ func (r *ruleset) fill(s *Spec, tmp, process string) error {
 	}
 	not := append(append([]string{}, s.Protect...), s.Watch...)
 	not = append(not, s.Hide...)
+	if real, err := filepath.EvalSymlinks(tmp); err == nil {
+		tmp = real
+	}
 	for _, path := range append(s.Write[:len(s.Write):len(s.Write)], tmp) {
 		if err := r.allowBut(path, fsWrite|fsReadFile, not); err != nil {
 			return err

@@ -77,8 +77,7 @@ func (r *ruleset) allow(path string, rights uint64) error { return r.allowBut(pa
 
 // add gives rights that suit the kind of path.
 func (r *ruleset) add(path string, rights uint64) error {
-	const oPath = 0x200000
-	fd, err := syscall.Open(path, oPath|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
+	fd, err := openReal(path, oPath|syscall.O_NOFOLLOW)
 	if err != nil {
 		return nil //nolint:nilerr // what cannot be opened cannot be used in the box either
 	}
@@ -148,6 +147,27 @@ func (r *ruleset) below(dir string, rights uint64, not []string) error {
 	return nil
 }
 
+// openReal opens a path that had no link on its way: a program may have put one there since.
+func openReal(path string, flags int) (int, error) {
+	how := [3]uint64{uint64(flags | syscall.O_CLOEXEC), 0, noLinks}
+	fd, _, errno := syscall.Syscall6(sysOpenat2, atFdCwd, uintptr(c(path)), uintptr(unsafe.Pointer(&how)),
+		unsafe.Sizeof(how), 0, 0)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
+}
+
+// renameIn gives a file in a folder another name there. No link is followed.
+func renameIn(dir, from, to string) error {
+	fd, err := openReal(dir, oPath|syscall.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	return syscall.Renameat(fd, from, fd, to)
+}
+
 // entry is a name in a folder and its kind, syscall.DT_*.
 type entry struct {
 	name string
@@ -156,7 +176,7 @@ type entry struct {
 
 // entries lists a folder. Package os would make a poller, and start threads.
 func entries(dir string) (list []entry, err error) {
-	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	fd, err := openReal(dir, syscall.O_RDONLY|syscall.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func bridge(profile string, level Level, argv []string) int {
 	home := os.Getenv("HOME")
 	s, err := Resolve(Profile{Name: profile, Base: profile}, Surroundings{
 		Cwd: cwd, Homes: []string{home}, Own: []string{filepath.Join(home, ".librefang")},
-		Private: []string{".agent"}, Later: []string{".agent", ".mcp.json"},
+		Private: []string{".agent"}, Later: []string{".agent", ".mcp.json", ".github/hooks"},
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cannot:", err)
@@ -126,6 +126,11 @@ func bridge(profile string, level Level, argv []string) int {
 	}
 	if profile == ProjectNet {
 		s.Proxy = toRegistry().ServeFile
+	}
+	if dir := os.Getenv("SWAP"); dir != "" { // a program of another box makes a link of it
+		if os.Rename(dir, dir+".was") != nil || os.Symlink(home, dir) != nil {
+			return 124
+		}
 	}
 	run := Run
 	if level == planned {

@@ -96,10 +96,15 @@ func (p *program) take(s *Spec) (t trees) {
 			t.paths = append(t.paths, path)
 		}
 	}
+	how := p.bytes(binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(
+		binary.NativeEndian.AppendUint64(nil, oPath|syscall.O_CLOEXEC), 0), noLinks))
 	for _, path := range t.paths {
 		says := "take " + path
-		p.do(says, sysOpenTree, atFdCwd, p.text(path), openTreeClone|atRecursive|syscall.O_CLOEXEC).put = 1
+		p.do(says, sysOpenat2, atFdCwd, p.text(path), how, sizeOfHow).put = 2
+		o := p.do(says, sysOpenTree, 0, p.text(""), openTreeClone|atRecursive|atEmptyPath|syscall.O_CLOEXEC)
+		o.get, o.put = [2]int8{2, 1}, 1
 		t.fds = append(t.fds, p.keeps(says))
+		p.do(says, syscall.SYS_CLOSE).get = [2]int8{2, 1}
 	}
 	return t
 }

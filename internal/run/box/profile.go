@@ -118,7 +118,7 @@ func (l lister) otherCaches(homes []string) (folder string, links [][2]string) {
 		links = append(links, [2]string{cacheFolder + "/" + name, folder + "/" + name})
 	}
 	if privateOf(folder) != "" || strings.ContainsAny(folder, `,:\`) {
-		folder = "" // no name for a layer
+		folder = "" // no name for an overlay
 	}
 	return folder, links
 }
@@ -299,10 +299,8 @@ func isBare(dir string) bool {
 
 // unfit says why a folder is no project; "" = it may be one.
 func unfit(root string, homes []string) string {
-	for _, dir := range noProject {
-		if root == dir {
-			return "it has far more than one"
-		}
+	if slices.Contains(noProject, root) {
+		return "it has far more than one"
 	}
 	for _, dir := range noProjectBelow {
 		if within(root, dir) {

@@ -91,7 +91,7 @@ func (f *filter) whenMode(c modeCall, bits uint32) {
 
 // seccompOf returns the filter of a box. Where mounts and the network have no namespaces of their
 // own, sockets are refused as well, and changes of files wait for a supervisor.
-func seccompOf(namespaces, brokered bool) []byte {
+func seccompOf(namespaces, supervised bool) []byte {
 	f := &filter{}
 	f.add(bpfLoad, 0, 0, dataArch)
 	f.add(bpfEqual, 1, 0, auditArch)
@@ -143,7 +143,7 @@ func seccompOf(namespaces, brokered bool) []byte {
 		})
 		changes := append(byPath[:len(byPath):len(byPath)], syscall.SYS_FCHMOD, syscall.SYS_FCHMODAT, sysFchmodat2,
 			syscall.SYS_FCHOWN, syscall.SYS_FCHOWNAT)
-		if brokered {
+		if supervised {
 			f.supervise(changes)
 		} else {
 			f.never(changes...)

@@ -62,6 +62,8 @@ const (
 
 	oPath, oTmpfile = 0x200000, 0x400000
 	noMagicLinks    = 2
+	noLinks         = 4
+	sizeOfHow       = 24
 	atNoFollow      = 0x100
 	atRemoveDir     = 0x200
 	atFollow        = 0x400
