@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -323,6 +324,19 @@ func TestTicketsOutlastADaemon(t *testing.T) {
 	}
 	if _, bare := w.Ran(w.call(agent, "PostToolUse", second.Plain), "", false); !bare {
 		t.Error("an agent that dropped the rewrite is not seen after a restart")
+	}
+}
+
+// A ticket of a later time approves no box: the clock was set back since, and it would count for as much longer.
+func TestATicketOfALaterTime(t *testing.T) {
+	w := newWorld(t)
+	l := boxedLine(t, w.Box(w.call(agent, "PreToolUse", "make"), contained(box.Project), false))
+	one := w.tickets.find(func(one *ticket) bool { return one.ID == l.Ticket })
+	one.Made = one.Made.Add(5 * time.Hour)
+	w.tickets.out.await(w.tickets.save(one))
+	w.Boxer = w.again()
+	if _, ok := w.Begin(l.Ticket, "make", w.project, box.Project); ok {
+		t.Error("its box is approved")
 	}
 }
 

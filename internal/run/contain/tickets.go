@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -78,8 +79,17 @@ func loadTickets(folder string, log *zap.Logger) tickets {
 	return t
 }
 
+// age returns the time since a ticket was made. One that was made later than now is older than any may be: the clock
+// was set back since, and the ticket would count for as much longer.
+func (t *ticket) age() time.Duration {
+	if age := time.Since(t.Made); age > -time.Minute {
+		return age
+	}
+	return math.MaxInt64
+}
+
 func (t *ticket) counts() bool {
-	age := time.Since(t.Made)
+	age := t.age()
 	return age < ticketTime || t.Lasts && age < lastsTime
 }
 
@@ -141,7 +151,7 @@ func newID() string {
 func (k *Boxer) Look(id, line, cwd, profile string) (_ box.Profile, ok bool) {
 	k.mu.Lock()
 	t := k.tickets.find(func(t *ticket) bool { return t.ID == id && t.Line == line && t.Profile.Name == profile })
-	open := t != nil && t.Began.IsZero() && time.Since(t.Made) <= ticketTime
+	open := t != nil && t.Began.IsZero() && t.age() <= ticketTime
 	k.mu.Unlock()
 	if !open || !sameFolder(t.Cwd, cwd) { // it may hang
 		return box.Profile{}, false
@@ -199,7 +209,7 @@ func (k *Boxer) ended(t *ticket, end wire.BoxEnd, outside []string) (told string
 	ways := t.kept()
 	before := k.tickets.find(func(o *ticket) bool {
 		return o != t && o.Session == t.Session && o.Profile.Name == t.Profile.Name &&
-			o.End != nil && o.End.Exit != 0 && time.Since(o.Made) < askAgain && slices.Equal(o.kept(), ways)
+			o.End != nil && o.End.Exit != 0 && o.age() < askAgain && slices.Equal(o.kept(), ways)
 	})
 	if before != nil {
 		return "", written // once is enough: the model has read it
@@ -217,7 +227,7 @@ func (k *Boxer) Ran(e *events.Event, before string, failed bool) (end *wire.BoxE
 	k.mu.Lock()
 	t := k.tickets.find(func(t *ticket) bool {
 		return t.Whole == line && t.Session == e.SessionID && t.Dialect == e.Dialect &&
-			time.Since(t.Made) < ticketTime && (before == "" || t.Event == before)
+			t.age() < ticketTime && (before == "" || t.Event == before)
 	})
 	switch {
 	case t == nil || t.End == nil && (failed || !t.Began.IsZero()):

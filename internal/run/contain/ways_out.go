@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/contract/dialect"
@@ -134,7 +133,7 @@ func (k *Boxer) failedBefore(e *events.Event, v *verdict.Verdict) *ticket {
 	}
 	_, line := lineOf(dialect.Call(e))
 	t := k.tickets.find(func(t *ticket) bool {
-		return t.Session == e.SessionID && t.Whole == line && t.End != nil && time.Since(t.Made) < askAgain
+		return t.Session == e.SessionID && t.Whole == line && t.End != nil && t.age() < askAgain
 	})
 	if t == nil || t.End.Exit == 0 {
 		return nil
