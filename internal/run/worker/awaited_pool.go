@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/proc"
 )
 
@@ -29,6 +30,13 @@ type awaitedPool struct {
 	asks  map[string]*asked     // by the id of the call
 
 	warming *warmStart // nil = none is under way
+}
+
+// asked is a call that cancel can end.
+type asked struct {
+	end       context.CancelFunc // of the context of the call
+	cancelled bool               // guarded by awaitedPool.mu, as is worker
+	worker    *awaitedWorker     // that has the line; nil = none
 }
 
 // warmStart is a start that is made before the first call.
@@ -52,28 +60,62 @@ func (a *awaitedPool) init(p *Pool) {
 }
 
 func (a *awaitedPool) ask(ctx context.Context, c *Request) (ans Response) {
-	q := &asked{pool: a, parent: ctx}
+	own, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	q := &asked{end: end}
 	a.mu.Lock()
 	a.asks[c.ID] = q
 	a.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() { a.cancel(c.ID, (*awaitedWorker).kill) })
 	defer func() {
-		if q.over(c.ID) && ans.PID == 0 {
+		stop()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.asks, c.ID)
+		if q.cancelled && ans.PID == 0 {
 			ans = Response{Failure: failCancelled, Started: ans.Started, Duration: ans.Duration}
 		}
 	}()
-	return a.askUntil(q, c)
+	return a.askUntil(own, q, c)
+}
+
+// cancel ends a call, kill its worker; false when there is none with the id.
+func (a *awaitedPool) cancel(id string, kill func(*awaitedWorker)) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.asks[id]
+	if q == nil || q.cancelled {
+		return q != nil
+	}
+	q.cancelled = true
+	q.end()
+	if q.worker != nil {
+		go kill(q.worker)
+	}
+	return true
+}
+
+// give notes which worker has the line of a call, nil = none any more, and reports whether the call was
+// cancelled before. If it was not, cancel kills that worker from then on.
+func (a *awaitedPool) give(q *asked, w *awaitedWorker) (cancelled bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if q.worker = w; q.cancelled {
+		q.worker = nil
+	}
+	return q.cancelled
 }
 
 // askUntil asks one worker, and another one where that died of the call. There is no back-off between calls: a
 // sender waits, and a guard that is not asked denies.
-func (a *awaitedPool) askUntil(q *asked, c *Request) (ans Response) {
+func (a *awaitedPool) askUntil(ctx context.Context, q *asked, c *Request) (ans Response) {
 	start := time.Now()
 	until := start.Add(c.Timeout)
 	if err := a.pool.overdueStart(); err != nil && !a.hasIdle() {
 		return Response{Err: notTried(err), Started: start}
 	}
 	slots := a.slotsFor(c.Depth)
-	if !acquireSlot(q, slots, until) {
+	if !acquireSlot(ctx, slots, until) {
 		return Response{
 			Started: start, Duration: time.Since(start),
 			Failure: fmt.Sprintf("no worker was free before the deadline (concurrency %d)", a.pool.hook.Workers),
@@ -81,13 +123,13 @@ func (a *awaitedPool) askUntil(q *asked, c *Request) (ans Response) {
 	}
 	defer func() { <-slots }()
 	ans = Response{Failure: "was not sent to it: hookd stops", Started: start}
-	for deaths := 0; deaths < 2 && q.goesOn(); {
-		w, err := a.acquire(q, until)
+	for deaths := 0; deaths < 2 && ctx.Err() == nil; {
+		w, err := a.acquire(ctx, until)
 		var late *lateStart
 		switch {
 		case errors.As(err, &late):
 			return Response{Stalled: late.Error(), TimedOut: true, Started: start, Duration: time.Since(start)}
-		case proc.Short(err) && again(q, until):
+		case proc.Short(err) && again(ctx, until):
 			continue
 		case err != nil:
 			return Response{Err: err, Started: start}
@@ -118,23 +160,12 @@ func (a *awaitedPool) slotsFor(depth int) chan struct{} {
 const ShortPause = 20 * time.Millisecond
 
 // again waits for ShortPause; false when until or the end of the call comes before that.
-func again(q *asked, until time.Time) bool {
-	if time.Until(until) < ShortPause {
-		return false
-	}
-	timer := time.NewTimer(ShortPause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-q.done():
-	case <-q.parent.Done():
-	}
-	return false
+func again(ctx context.Context, until time.Time) bool {
+	return time.Until(until) >= ShortPause && pause.For(ShortPause, ctx.Done())
 }
 
 // acquireSlot waits for a slot; false when until or the end of the call comes first.
-func acquireSlot(q *asked, slots chan struct{}, until time.Time) bool {
+func acquireSlot(ctx context.Context, slots chan struct{}, until time.Time) bool {
 	select {
 	case slots <- struct{}{}:
 		return true
@@ -146,15 +177,14 @@ func acquireSlot(q *asked, slots chan struct{}, until time.Time) bool {
 	case slots <- struct{}{}:
 		return true
 	case <-timer.C:
-	case <-q.done():
-	case <-q.parent.Done():
+	case <-ctx.Done():
 	}
 	return false
 }
 
 // acquire returns an idle worker, and starts one if there is none. A start that is
 // under way to be ready for the first call is waited for.
-func (a *awaitedPool) acquire(q *asked, until time.Time) (*awaitedWorker, error) {
+func (a *awaitedPool) acquire(ctx context.Context, until time.Time) (*awaitedWorker, error) {
 	if w := a.popIdle(); w != nil {
 		return w, nil
 	}
@@ -171,16 +201,14 @@ func (a *awaitedPool) acquire(q *asked, until time.Time) (*awaitedWorker, error)
 				return nil, &lateStart{warming.waitsFor()}
 			}
 			<-warming.over
-		case <-q.done():
-			return nil, errClosed
-		case <-q.parent.Done():
+		case <-ctx.Done():
 			return nil, errClosed
 		}
 		if w := a.popIdle(); w != nil {
 			return w, nil
 		}
 	}
-	return a.startUntil(q, a.pool.startup(), until)
+	return a.startUntil(ctx, a.pool.startup(), until)
 }
 
 // warm starts a worker for the first call, unless there is one or a start is under
@@ -197,7 +225,7 @@ func (a *awaitedPool) warm(patience time.Duration) {
 	start := &warmStart{startup: a.pool.startup(), over: make(chan struct{})}
 	a.warming = start
 	go func() {
-		w, err := a.startUntil(&asked{pool: a, parent: context.Background()}, start.startup, time.Now().Add(patience))
+		w, err := a.startUntil(context.Background(), start.startup, time.Now().Add(patience))
 		if err == nil { // else the first call says why
 			a.release(w)
 		}
@@ -239,7 +267,7 @@ func notTried(why error) error {
 
 // startUntil starts a worker. It waits no longer than until: a file whose disk does
 // not answer can block a start for ever.
-func (a *awaitedPool) startUntil(q *asked, o *startup, until time.Time) (*awaitedWorker, error) {
+func (a *awaitedPool) startUntil(ctx context.Context, o *startup, until time.Time) (*awaitedWorker, error) {
 	if err := a.pool.overdueStart(); err != nil {
 		return nil, notTried(err)
 	}
@@ -271,8 +299,7 @@ func (a *awaitedPool) startUntil(q *asked, o *startup, until time.Time) (*awaite
 		}
 		close(left)
 		return nil, &lateStart{o.waitsFor()}
-	case <-q.done():
-	case <-q.parent.Done():
+	case <-ctx.Done():
 	}
 	close(left)
 	return nil, errClosed
@@ -334,7 +361,7 @@ func (w *awaitedWorker) expire() {
 func (w *awaitedWorker) ask(q *asked, c *Request, until time.Time) (ans Response, again bool) {
 	w.using.Lock()
 	defer w.using.Unlock()
-	if q.with(w) {
+	if w.pool.awaited.give(q, w) {
 		return Response{Started: time.Now()}, false
 	}
 	w.depth.Store(int32(c.Depth))
@@ -347,7 +374,7 @@ func (w *awaitedWorker) ask(q *asked, c *Request, until time.Time) (ans Response
 	if err == nil {
 		refused = w.confirm(until)
 	}
-	cancelled := q.with(nil)
+	cancelled := w.pool.awaited.give(q, nil)
 	w.dead = !w.clock.stop() || cancelled || err != nil || refused != nil
 	ans.Version = w.start.Version
 	if refused != nil {

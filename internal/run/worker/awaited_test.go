@@ -399,6 +399,27 @@ func TestSubmitStuckStart(t *testing.T) {
 	}
 }
 
+// The end of its context ends a call with its worker. Other calls have other contexts, and go on.
+func TestAskUntilItsContextEnds(t *testing.T) {
+	b := newBench(t, Options{})
+	p := b.pool("lines", 2)
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan Response, 1)
+	go func() { ended <- p.Ask(ctx, call("hang")) }()
+	b.until("the worker to have the call", func() bool { l := b.workers(p); return len(l) == 1 && l[0].Owes == 1 })
+	if a := p.Ask(t.Context(), call("say=hi")); a.Err != nil || a.Failure != "" {
+		t.Fatalf("the call beside it: %+v", a)
+	}
+	end()
+	if a := b.await(ended); a.Failure == "" || a.TimedOut || a.Exit.Killed == "" {
+		t.Errorf("got %+v, want a call that failed with its worker", a)
+	}
+	if a := p.Ask(t.Context(), call("say=hi")); a.Err != nil || a.Failure != "" {
+		t.Errorf("a later call: %+v", a)
+	}
+	b.until("no more than one worker is left", func() bool { return len(b.workers(p)) <= 1 })
+}
+
 // A call that is cancelled ends as at its deadline, with its worker; a call that waits for
 // a worker costs none.
 func TestAskCancelled(t *testing.T) {

@@ -64,7 +64,7 @@ func (s *Set) Cancel(hookID, id string) bool {
 	}
 	s.mu.RUnlock()
 	for _, p := range pools {
-		if p.awaited.cancel(id) || p.observers.cancel(id) {
+		if p.awaited.cancel(id, (*awaitedWorker).expire) || p.observers.cancel(id) {
 			return true
 		}
 	}
