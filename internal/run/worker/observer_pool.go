@@ -25,7 +25,7 @@ type observerPool struct {
 	pool *Pool
 
 	mu            sync.Mutex // guards what is below, and the fields of its workers that say so
-	waiting       callList
+	waiting       []*Request // oldest first
 	workers       []*observerWorker
 	starting      int
 	deaths        int // workers that ended since the last answer
@@ -49,7 +49,7 @@ func (o *observerPool) submit(c *Request) {
 		c.Done(Response{Err: notTried(err), Started: time.Now()})
 		return
 	}
-	o.waiting.push(c)
+	o.waiting = append(o.waiting, c)
 	o.assign()
 	o.mu.Unlock()
 }
@@ -57,15 +57,15 @@ func (o *observerPool) submit(c *Request) {
 // cancel ends a call; false when there is none with the id.
 func (o *observerPool) cancel(id string) bool {
 	o.mu.Lock()
-	if c := o.waiting.find([]byte(id)); c != nil {
-		o.waiting.remove(c)
+	if c := callOf(o.waiting, []byte(id)); c != nil {
+		o.waiting = slices.DeleteFunc(o.waiting, func(other *Request) bool { return other == c })
 		o.mu.Unlock()
-		fail(c, Response{Failure: failCancelled})
+		fail([]*Request{c}, Response{Failure: failCancelled})
 		return true
 	}
 	defer o.mu.Unlock()
 	for _, w := range o.workers {
-		if c := w.calls.find([]byte(id)); c != nil {
+		if c := callOf(w.calls, []byte(id)); c != nil {
 			w.cancel(c)
 			return true
 		}
@@ -78,17 +78,18 @@ const failCancelled = "was ended before it was sent to a worker"
 
 // assign moves waiting calls to workers with room, and starts workers for the rest.
 func (o *observerPool) assign() {
-	for c := o.waiting.first; c != nil; c = o.waiting.first {
+	for len(o.waiting) > 0 {
+		c := o.waiting[0]
 		w := o.workerFor(c)
 		if w == nil {
 			break
 		}
-		o.waiting.remove(c)
+		o.waiting = slices.Delete(o.waiting, 0, 1)
 		w.enqueue(c)
 	}
-	for taken := o.taken(); o.starting < o.waiting.n && taken+o.starting < o.pool.hook.Workers; {
+	for taken := o.taken(); o.starting < len(o.waiting) && taken+o.starting < o.pool.hook.Workers; {
 		o.starting++
-		go o.startWorker(o.waiting.first.Timeout)
+		go o.startWorker(o.waiting[0].Timeout)
 	}
 }
 
@@ -97,7 +98,7 @@ func (o *observerPool) assign() {
 func (o *observerPool) workerFor(c *Request) (best *observerWorker) {
 	growing := o.open() < o.pool.hook.Workers
 	for _, w := range o.workers {
-		if w.hasRoomFor(c) && (w.calls.n == 0 || !growing) && (best == nil || w.calls.n < best.calls.n) {
+		if w.hasRoomFor(c) && (len(w.calls) == 0 || !growing) && (best == nil || len(w.calls) < len(best.calls)) {
 			best = w
 		}
 	}
@@ -108,7 +109,7 @@ func (o *observerPool) workerFor(c *Request) (best *observerWorker) {
 // end and have calls, which are requeued before those waiting.
 func (o *observerPool) taken() (n int) {
 	for _, w := range o.workers {
-		if !w.closing || w.calls.n > 0 {
+		if !w.closing || len(w.calls) > 0 {
 			n++
 		}
 	}
@@ -142,7 +143,7 @@ func (o *observerPool) startWorker(patience time.Duration) {
 	o.mu.Lock()
 	o.starting--
 	if err != nil {
-		lost := o.waiting.removeAll()
+		lost := o.takeWaiting()
 		o.mu.Unlock()
 		fail(lost, Response{Err: err})
 		return
@@ -184,7 +185,7 @@ func (o *observerPool) startOverdue(s *startup, patience time.Duration) {
 		o.mu.Unlock()
 		return
 	}
-	lost := o.waiting.removeAll()
+	lost := o.takeWaiting()
 	o.mu.Unlock()
 	fail(lost, Response{Stalled: why.Error(), TimedOut: true, Duration: patience})
 }
@@ -192,43 +193,44 @@ func (o *observerPool) startOverdue(s *startup, patience time.Duration) {
 // handleEnd removes a worker that has ended and requeues its calls in front. It returns
 // the calls that fail: calls that ended a worker for the second time. All waiting calls
 // fail, too, when the hook backs off or no worker is started any more.
-func (o *observerPool) handleEnd(w *observerWorker, died Response) (lost *Request) {
+func (o *observerPool) handleEnd(w *observerWorker, died Response) (lost []*Request) {
 	stopping := o.pool.set.isClosed()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.workers = slices.DeleteFunc(o.workers, func(other *observerWorker) bool { return other == w })
-	unanswered := w.calls.n
-	failed := o.requeue(w, w.cancelled || w.endedByItself(died.Exit))
+	unanswered := len(w.calls)
+	lost = o.requeue(w, w.cancelled || w.endedByItself(died.Exit))
 	if w.cancelled || w.answered.Load() > 0 || unanswered == 0 && died.Exit.Code == 0 {
 		o.deaths = 0
 	} else if o.deaths++; o.deaths >= deathsBeforeBackOff {
 		o.backOffUntil, o.backOffAnswer = time.Now().Add(backoff(o.deaths-deathsBeforeBackOff)), died
 		o.backOffAnswer.Failure += "; it keeps ending without an answer, so it is not started again for a while"
-		failed.appendAll(o.waiting.removeAll())
+		lost = append(lost, o.takeWaiting()...)
 	}
 	if stopping {
-		failed.appendAll(o.waiting.removeAll())
+		lost = append(lost, o.takeWaiting()...)
 	}
 	o.assign()
-	return failed.first
+	return lost
 }
 
 // requeue puts the calls that a worker has not answered in front of the calls that
 // wait. A call fails when this is the second worker that ended with it. A call that
 // the worker had not read does not count, and none does that is innocent of the end.
-func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed callList) {
+func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed []*Request) {
 	reached := w.unwritten == nil
-	for c := w.calls.last; c != nil; c = w.calls.last {
-		w.calls.remove(c)
+	for _, c := range slices.Backward(w.calls) {
 		died := reached && !innocent
 		if c.cancelled || died && c.diedOnce {
-			failed.unshift(c)
+			failed = append(failed, c)
 			continue
 		}
 		c.diedOnce = c.diedOnce || died
 		reached = reached || c == w.unwritten
-		o.waiting.unshift(c)
+		o.waiting = slices.Insert(o.waiting, 0, c)
 	}
+	w.calls = nil
+	slices.Reverse(failed)
 	return failed
 }
 
@@ -246,18 +248,32 @@ func (o *observerPool) endIdle() {
 }
 
 // idle reports whether nothing waits and nothing starts. o.mu is held.
-func (o *observerPool) idle() bool { return o.waiting.n == 0 && o.starting == 0 }
+func (o *observerPool) idle() bool { return len(o.waiting) == 0 && o.starting == 0 }
 
-// fail calls Done of c and of all calls linked behind it.
-func fail(c *Request, ans Response) {
-	for c != nil {
-		next := c.next
-		c.next, c.prev = nil, nil
+// takeWaiting empties the list of waiting calls and returns them. o.mu is held.
+func (o *observerPool) takeWaiting() (all []*Request) {
+	all, o.waiting = o.waiting, nil
+	return all
+}
+
+// callOf returns the call of an event, nil if there is none. Answers mostly come
+// in order, and the list of a worker is short.
+func callOf(list []*Request, id []byte) *Request {
+	for _, c := range list {
+		if c.ID == string(id) {
+			return c
+		}
+	}
+	return nil
+}
+
+// fail calls Done of some calls.
+func fail(calls []*Request, ans Response) {
+	for _, c := range calls {
 		ans.Started = c.at
 		if c.at.IsZero() {
 			ans.Started = time.Now()
 		}
 		c.Done(ans)
-		c = next
 	}
 }

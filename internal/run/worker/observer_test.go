@@ -61,7 +61,7 @@ func TestSubmitInFlight(t *testing.T) {
 	b.until("the worker to be full", func() bool {
 		p.observers.mu.Lock()
 		defer p.observers.mu.Unlock()
-		return len(p.observers.workers) == 1 && p.observers.workers[0].calls.n == InFlight && p.observers.waiting.n == 2*InFlight
+		return len(p.observers.workers) == 1 && len(p.observers.workers[0].calls) == InFlight && len(p.observers.waiting) == 2*InFlight
 	})
 	// A call that a sender waits for does not queue behind them.
 	wantAnswer(t, b.ask(p, ""), "")
@@ -301,9 +301,9 @@ func TestSubmitCopies(t *testing.T) {
 		defer p.observers.mu.Unlock()
 		busy := 0
 		for _, w := range p.observers.workers {
-			busy += w.calls.n
+			busy += len(w.calls)
 		}
-		return len(p.observers.workers) == 3 && busy == 3 && p.observers.waiting.n == 0
+		return len(p.observers.workers) == 3 && busy == 3 && len(p.observers.waiting) == 0
 	})
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/proc"
@@ -17,13 +18,13 @@ type observerWorker struct {
 	wake      chan struct{} // wakes the writer of output
 
 	// guarded by observers.mu
-	calls       callList  // without an answer, oldest first
-	out         []byte    // lines to write
-	spare       []byte    // a buffer to reuse as out
-	unwritten   *Request  // the first call whose line is in out
-	writing     bool      // the reader or the writer is writing
-	delivering  bool      // the reader assigns calls and writes them itself
-	oldestSince time.Time // when the first of calls became the first
+	calls       []*Request // without an answer, oldest first
+	out         []byte     // lines to write
+	spare       []byte     // a buffer to reuse as out
+	unwritten   *Request   // the first call whose line is in out
+	writing     bool       // the reader or the writer is writing
+	delivering  bool       // the reader assigns calls and writes them itself
+	oldestSince time.Time  // when the first of calls became the first
 	timer       *time.Timer
 	due         time.Time // when timer fires; zero = not armed
 	closing     bool      // it gets no more calls
@@ -44,21 +45,21 @@ func (w *observerWorker) hasRoomFor(c *Request) bool {
 	switch {
 	case w.closing || w.ending.Load():
 		return false
-	case w.calls.n == 0:
+	case len(w.calls) == 0:
 		return true
 	}
-	return w.calls.n < InFlight && len(w.out)+len(c.Line) <= maxUnwritten && !c.diedOnce && !w.calls.first.diedOnce
+	return len(w.calls) < InFlight && len(w.out)+len(c.Line) <= maxUnwritten && !c.diedOnce && !w.calls[0].diedOnce
 }
 
 func (w *observerWorker) enqueue(c *Request) {
 	c.at = time.Now()
-	if w.calls.n == 0 {
+	if len(w.calls) == 0 {
 		w.oldestSince = c.at
 		w.depth.Store(int32(c.Depth))
 	} else if d := int32(c.Depth); d > w.depth.Load() {
 		w.depth.Store(d)
 	}
-	w.calls.push(c)
+	w.calls = append(w.calls, c)
 	w.owes.Add(1)
 	w.armTimer()
 	w.out = append(w.out, c.Line...)
@@ -167,24 +168,24 @@ func (w *observerWorker) deliver(replies []reply) {
 	}
 	stderr := w.proc.Stderr()
 	now := time.Now()
-	var done callList
+	var done []*Request
 	w.observers.mu.Lock()
 	for i := range replies {
 		r := &replies[i]
-		c := w.calls.find(r.id)
+		c := callOf(w.calls, r.id)
 		if c == nil {
 			w.warn(unexpectedAnswer(r.id))
 			continue
 		}
-		if c == w.calls.first {
+		if c == w.calls[0] {
 			c.at, w.oldestSince = w.oldestSince, now
 		}
 		w.removeCall(c)
 		w.answered.Add(1)
 		c.answer = r.body
-		done.push(c)
+		done = append(done, c)
 	}
-	if done.n > 0 {
+	if len(done) > 0 {
 		w.observers.deaths = 0
 	}
 	w.armTimer()
@@ -197,16 +198,13 @@ func (w *observerWorker) deliver(replies []reply) {
 	buf := w.nextOutput()
 	w.observers.mu.Unlock()
 	w.writeNow(buf) // before Done: the process works meanwhile
-	for c := done.first; c != nil; {
-		next := c.next
-		c.next, c.prev = nil, nil
+	for i, c := range done {
 		ans := Response{Body: c.answer, PID: w.proc.PID, Version: w.start.Version}
 		ans.Started, ans.Duration = c.at, now.Sub(c.at)
-		if next == nil {
+		if i == len(done)-1 {
 			ans.Stderr = stderr
 		}
 		c.Done(ans)
-		c = next
 	}
 }
 
@@ -225,16 +223,19 @@ func (w *observerWorker) writeNow(buf []byte) {
 // removeCall removes a call that is answered or will not be. The worker's depth is
 // that of the deepest call it has, or of the last one it had.
 func (w *observerWorker) removeCall(c *Request) {
+	i := slices.Index(w.calls, c)
 	if w.unwritten == c {
-		w.unwritten = c.next
+		if w.unwritten = nil; i+1 < len(w.calls) {
+			w.unwritten = w.calls[i+1]
+		}
 	}
-	w.calls.remove(c)
+	w.calls = slices.Delete(w.calls, i, i+1)
 	w.owes.Add(-1)
-	if c.Depth == 0 || w.calls.n == 0 {
+	if c.Depth == 0 || len(w.calls) == 0 {
 		return
 	}
 	deepest := 0
-	for c := w.calls.first; c != nil; c = c.next {
+	for _, c := range w.calls {
 		deepest = max(deepest, c.Depth)
 	}
 	w.depth.Store(int32(deepest))
@@ -242,7 +243,7 @@ func (w *observerWorker) removeCall(c *Request) {
 
 // endIfIdle ends the worker of a retired hook when no call is left for it.
 func (w *observerWorker) endIfIdle() {
-	if w.calls.n == 0 && w.observers.waiting.n == 0 {
+	if len(w.calls) == 0 && len(w.observers.waiting) == 0 {
 		w.closing = true
 		w.end()
 	}
@@ -251,10 +252,10 @@ func (w *observerWorker) endIfIdle() {
 // armTimer makes the timer fire at the deadline of the oldest call, or before. It
 // is not armed for each call: it fires at most once per timeout, and expire checks.
 func (w *observerWorker) armTimer() {
-	if w.calls.n == 0 || w.closing {
+	if len(w.calls) == 0 || w.closing {
 		return
 	}
-	if due := w.oldestSince.Add(w.calls.first.Timeout); w.due.IsZero() || due.Before(w.due) {
+	if due := w.oldestSince.Add(w.calls[0].Timeout); w.due.IsZero() || due.Before(w.due) {
 		w.due = due
 		w.timer.Reset(time.Until(due))
 	}
@@ -264,13 +265,12 @@ func (w *observerWorker) armTimer() {
 func (w *observerWorker) expire() {
 	w.observers.mu.Lock()
 	w.due = time.Time{}
-	c := w.calls.first
-	if c == nil || w.closing || time.Since(w.oldestSince) < c.Timeout {
+	if len(w.calls) == 0 || w.closing || time.Since(w.oldestSince) < w.calls[0].Timeout {
 		w.armTimer()
 		w.observers.mu.Unlock()
 		return
 	}
-	w.missed, w.closing = c, true
+	w.missed, w.closing = w.calls[0], true
 	w.observers.mu.Unlock()
 	w.missedDeadline.Store(true)
 	w.proc.Kill()
@@ -296,12 +296,12 @@ func (w *observerWorker) finish() {
 	close(w.wake)
 	w.timer.Stop()
 	missed := w.missed
-	if missed != nil && w.calls.holds(missed) {
+	if missed != nil && slices.Contains(w.calls, missed) {
 		w.removeCall(missed)
 	} else {
 		missed = nil
 	}
-	unanswered := w.calls.n
+	unanswered := len(w.calls)
 	w.observers.mu.Unlock()
 	w.release(unanswered)
 	if missed != nil {

@@ -68,7 +68,7 @@ func TestSubmitOrderAfterTheEndOfAWorker(t *testing.T) {
 			c := call("hang")
 			go b.until("the call is with a worker", func() bool {
 				p.observers.mu.Lock()
-				there := len(p.observers.workers) == 1 && p.observers.workers[0].calls.n > 0
+				there := len(p.observers.workers) == 1 && len(p.observers.workers[0].calls) > 0
 				p.observers.mu.Unlock()
 				return there && b.set.Cancel(p.key.ID, c.ID)
 			})

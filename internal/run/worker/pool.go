@@ -43,7 +43,8 @@ func newPool(s *Set, key Key, h Startup) *Pool {
 
 // Ask sends the call to an idle worker and returns the answer. It blocks for at
 // most the call's timeout and 200 ms, even where a process cannot be started or
-// killed. The timeout includes the wait for an idle worker and its start.
+// killed. The timeout includes the wait for an idle worker and its start. When ctx ends,
+// the worker that has the call is killed, and the call fails.
 func (p *Pool) Ask(ctx context.Context, c *Request) Response { return p.awaited.ask(ctx, c) }
 
 // Submit queues the call for a worker, and calls c.Done when it has an answer or

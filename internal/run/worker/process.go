@@ -71,18 +71,10 @@ func (w *process) end() {
 	}
 	w.proc.CloseStdin()
 	go func() {
-		timer := time.NewTimer(termAfter)
-		defer timer.Stop()
-		select {
-		case <-w.proc.Done():
+		if w.waitEnd(termAfter) {
 			return
-		case <-timer.C:
 		}
-		w.proc.Term()
-		timer.Reset(killAfter - termAfter)
-		select {
-		case <-w.proc.Done():
-		case <-timer.C:
+		if w.proc.Term(); !w.waitEnd(killAfter - termAfter) {
 			w.proc.Kill()
 		}
 	}()

@@ -86,11 +86,10 @@ type Request struct {
 	// Done is called once with the answer to a submitted call. It must not block.
 	Done func(Response)
 
-	next, prev *Request
-	cancelled  bool      // it is to end without an answer; guarded by the pool of observers
-	diedOnce   bool      // a worker that had read it ended without an answer
-	at         time.Time // when a worker got it; once answered, when its deadline began to count
-	answer     []byte
+	cancelled bool      // it is to end without an answer; guarded by the pool of observers
+	diedOnce  bool      // a worker that had read it ended without an answer
+	at        time.Time // when a worker got it; once answered, when its deadline began to count
+	answer    []byte
 }
 
 // Response is the result of a call.
