@@ -66,7 +66,6 @@ type Runner struct {
 	orphans  *orphans // nil: none are adopted
 	swept    Swept
 	scratch  sync.Pool
-	wakers   wakers
 	starting atomic.Int32 // starts under way: until exec their children hold all descriptors
 	reapWait time.Duration
 

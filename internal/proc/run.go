@@ -61,7 +61,7 @@ func (r *Runner) Run(ctx context.Context, s Spec) Exit {
 // watch reads the output of the process and takes the steps that are due, until the
 // process is reaped or a kill has taken ReapWait.
 func (p *process) watch(ctx context.Context) {
-	defer p.r.wakers.release(p.wake)
+	defer p.wake.close()
 	for !p.reaped {
 		now := time.Now()
 		next, more := p.act(ctx, now)

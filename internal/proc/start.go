@@ -42,7 +42,7 @@ func (r *Runner) start(ctx context.Context, s *Spec) (*process, error) {
 	if err != nil {
 		p.out.close()
 		p.err.close()
-		p.r.wakers.release(p.wake)
+		p.wake.close()
 		return nil, explain(s, err)
 	}
 	return p, nil
@@ -91,7 +91,7 @@ func (p *process) open(ctx context.Context, s *Spec) (child [3]int, err error) {
 		return child, err
 	}
 	p.out.limit = max(s.Whole, 0)
-	p.wake, err = p.r.wakers.acquire(ctx)
+	p.wake, err = newWaker(ctx)
 	return child, err
 }
 
