@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 
@@ -98,13 +97,13 @@ func (j *journal) add(p *process, since uint64) int {
 	if p.group != nil {
 		e.Cgroup = filepath.Base(p.group.folder())
 	}
-	var line [slotSize]byte
-	if !e.format(line[:]) {
+	line := padded(e, slotSize)
+	if line == nil {
 		e.Links = nil // a long name in TMPDIR
-		e.format(line[:])
+		line = padded(e, slotSize)
 	}
 	slot := j.acquireSlot()
-	if _, err := j.file.WriteAt(line[:], slotAt(slot)); err != nil {
+	if _, err := j.file.WriteAt(line, slotAt(slot)); err != nil {
 		j.releaseSlot(slot)
 		return -1
 	}
@@ -168,45 +167,6 @@ func fill(b []byte) {
 		b[i] = ' '
 	}
 	b[len(b)-1] = '\n'
-}
-
-// format writes e as one line that fills line; false if it is longer. It acts as padded
-// does, but allocates nothing, because it is called for each run.
-func (e *entry) format(line []byte) bool {
-	b := strconv.AppendInt(append(line[:0], `{"pid":`...), int64(e.PID), 10)
-	b = strconv.AppendUint(append(b, `,"start":[`...), e.Start[0], 10)
-	b = strconv.AppendUint(append(b, ','), e.Start[1], 10)
-	b = append(b, ']')
-	if e.Cgroup != "" {
-		b = appendQuoted(append(b, `,"cgroup":`...), e.Cgroup)
-	}
-	for i, l := range e.Links {
-		if i == 0 {
-			b = append(b, `,"links":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = appendQuoted(b, l)
-	}
-	if len(e.Links) > 0 {
-		b = append(b, ']')
-	}
-	if b = append(b, '}'); len(b) >= len(line) {
-		return false
-	}
-	fill(line[len(b):])
-	return true
-}
-
-// appendQuoted quotes a name. It seldom needs an escape.
-func appendQuoted(b []byte, name string) []byte {
-	for i := range len(name) {
-		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(name) // a string always can be
-			return append(b, quoted...)
-		}
-	}
-	return append(append(append(b, '"'), name...), '"')
 }
 
 // padded returns v as one line of exactly size bytes, nil if it is longer.

@@ -16,10 +16,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // PROC_TEST_RUNS sets how many runs this takes: 10000 runs have to hold.
 func TestNothingGrows(t *testing.T) {
+	hooktest.Long(t)
 	runs := 1000
-	if !hooktest.All() {
-		runs = 104
-	}
 	if n, err := strconv.Atoi(os.Getenv("PROC_TEST_RUNS")); err == nil {
 		runs = n
 	}

@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/spawn"
 )
 
@@ -79,7 +80,8 @@ type Runner struct {
 // folders that a killed predecessor left there, and without a cgroup uses process
 // groups. It kills the runs of a killed predecessor, which takes ReapWait at most.
 func New(o Options) *Runner {
-	r := &Runner{reapWait: ReapWait, pause: pause, spawn: o.spawn}
+	r := &Runner{reapWait: ReapWait, spawn: o.spawn}
+	r.pause = func(ctx context.Context, d time.Duration) bool { return pause.For(d, ctx.Done()) }
 	if r.spawn == nil {
 		r.spawn = spawn.Start
 	}

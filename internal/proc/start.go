@@ -177,18 +177,6 @@ func (u *User) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 }
 
-// pause waits for d, or until ctx ends: then it returns false.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // tempStdin returns data as a file without a name, for systems without memfd.
 func tempStdin(data [][]byte) (fd int, link string, err error) {
 	f, err := os.CreateTemp("", "hookd-stdin-")

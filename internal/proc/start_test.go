@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/base/pause"
 )
 
 // script writes a file to run, so that no fork of another test holds it open.
@@ -161,7 +163,7 @@ func TestBusyFile(t *testing.T) {
 		r.pause = func(ctx context.Context, d time.Duration) bool {
 			tries++
 			cancel()
-			return pause(ctx, time.Hour)
+			return pause.For(time.Hour, ctx.Done())
 		}
 		if e := r.Run(ctx, Spec{Path: path, Timeout: time.Minute}); e.Err == nil || tries != 1 {
 			t.Errorf("got %+v after %d tries, want it to give up", e, tries)
