@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,12 +30,33 @@ type launch struct {
 	args    []string
 	env     []string
 	stdin   [][]byte
-	files   []string    // removed after the run
-	unknown []string    // template variables that the event does not have
-	look    *trust.Look // at what no hook's seal covers; nil = it covers all
+	files   map[string]string // written for the run and removed after it, with their sums
+	unknown []string          // template variables that the event does not have
+	looks   []*trust.Look     // at files that no hook's seal covers
 }
 
-func (l *launch) prepare() error {
+func (l *launch) prepare() error { return cmp.Or(l.fill(), l.sealFiles()) }
+
+// sealFiles looks at the files that were written for the run: if another process changes one, the
+// answer is about another event.
+func (l *launch) sealFiles() error {
+	if len(l.files) == 0 {
+		return nil
+	}
+	paths := slices.Sorted(maps.Keys(l.files))
+	seal := trust.New().Seal(trust.Files{Read: paths, Own: paths, Contents: true})
+	look, err := lookWhenOld(l.job.Hook, seal, func(string) {})
+	if err == nil && !maps.Equal(seal.Contents(), l.files) {
+		err = &trust.Swapped{Path: paths[0]}
+	}
+	if err != nil {
+		return fmt.Errorf("refused: %w", err)
+	}
+	l.looks = append(l.looks, look)
+	return nil
+}
+
+func (l *launch) fill() error {
 	if err := l.environment(); err != nil {
 		return err
 	}
@@ -66,14 +88,15 @@ func (l *launch) program(script string) {
 
 // trustIn checks the files that a hook names by relative paths, if the event chooses the
 // directory that it runs in: its seal covers only the directory without an event.
-func (l *launch) trustIn(dir string) (err error) {
+func (l *launch) trustIn(dir string) error {
 	if !l.job.Hook.InEventCwd || dir == l.job.Hook.RunDir("", l.variable) {
 		return nil
 	}
-	l.look, err = trusted(l.settings.trust, trust.Launch{
+	look, err := trusted(l.settings.trust, trust.Launch{
 		Program: l.path, Args: l.args, Dir: dir, Path: l.variable("PATH"), Home: l.variable("HOME"),
 		Env: l.job.Hook.Environ(l.variable),
 	})
+	l.looks = append(l.looks, look)
 	return err
 }
 
@@ -173,9 +196,11 @@ func (l *launch) agent(prompt string) error {
 	}
 	dir := l.job.Hook.RunDir(l.job.Event.Cwd, l.variable)
 	what := trust.Launch{Program: path, Args: a.Command[1:], Dir: dir, Path: l.variable("PATH")}
-	if l.look, err = trusted(l.settings.trust, what); err != nil {
+	look, err := trusted(l.settings.trust, what)
+	if err != nil {
 		return fmt.Errorf("start agent %q: %w", name, err)
 	}
+	l.looks = append(l.looks, look)
 	l.path, l.args, l.stdin = path, slices.Clone(a.Command[1:]), nil
 	if a.Prompt == "arg" {
 		l.args = append(l.args, prompt)
@@ -206,13 +231,16 @@ func (l *launch) file(env, suffix string, content []byte) error {
 		return err
 	}
 	path := filepath.Join(l.dir, l.job.RunID+suffix)
-	l.files = append(l.files, path)
+	if l.files == nil {
+		l.files = map[string]string{}
+	}
+	l.files[path] = trust.Sum(content)
 	l.env = setVariable(l.env, env, path)
 	return os.WriteFile(path, content, 0o600)
 }
 
 func (l *launch) cleanup() {
-	for _, path := range l.files {
+	for path := range l.files {
 		os.Remove(path)
 	}
 }

@@ -55,11 +55,11 @@ func newPersistent(r *Runner) *persistent {
 
 // run sends the job to a worker and waits for the answer.
 func (p *persistent) run(ctx context.Context, j *dispatch.Job) dispatch.JobResult {
-	p.abortAfter(ctx)
 	c := call(j)
 	if j.Awaited {
 		return outcomeOf(j, p.pool(j.Hook).Ask(ctx, c))
 	}
+	p.abortAfter(ctx)
 	done := make(chan worker.Response, 1)
 	c.Done = func(a worker.Response) { done <- a }
 	p.pool(j.Hook).Submit(c)
@@ -78,8 +78,8 @@ func (p *persistent) submit(ctx context.Context, j *dispatch.Job, done func(disp
 // kill ends the job; false when no worker has it or is about to get it.
 func (p *persistent) kill(j *dispatch.Job) bool { return p.workers.Cancel(j.Hook.ID, j.Event.EventID) }
 
-// abortAfter kills the workers that owe an answer when ctx ends. All runs have the
-// same ctx, which ends when the daemon stops.
+// abortAfter kills the workers that owe an answer when ctx ends. All runs that no sender
+// waits for have the same ctx, which ends when the daemon stops.
 func (p *persistent) abortAfter(ctx context.Context) {
 	p.stopped.Do(func() { context.AfterFunc(ctx, p.workers.Abort) })
 }

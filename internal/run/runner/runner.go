@@ -294,7 +294,11 @@ func (r *Runner) process(ctx context.Context, j *dispatch.Job, a checkedHook) (_
 		return dispatch.JobResult{Err: err, ExitCode: -1, Started: time.Now()}, nil
 	}
 	confirm := func() error {
-		return cmp.Or(a.confirm(j.Looks), checkedHook{look: p.look}.confirm(j.Looks))
+		err := a.confirm(j.Looks)
+		for _, look := range p.looks {
+			err = cmp.Or(err, checkedHook{look: look}.confirm(j.Looks))
+		}
+		return err
 	}
 	j.Starting()
 	out := outcome(r.start(ctx, j, proc.Spec{

@@ -30,7 +30,7 @@ type checkedHook struct {
 // before; and a refusal is an error, so that a guard denies. looks is called with each file
 // before it is read.
 func (r *Runner) startable(h *hook.Hook, looks func(path string)) (checkedHook, error) {
-	look, err := lookWhenOld(h, looks)
+	look, err := lookWhenOld(h, h.Seal, looks)
 	var changed *trust.Changed
 	for try := 0; errors.As(err, &changed) && r.inForce != nil && try <= startTries; try++ {
 		now := r.inForce(h.ID, try > 0)
@@ -41,7 +41,7 @@ func (r *Runner) startable(h *hook.Hook, looks func(path string)) (checkedHook, 
 			return checkedHook{}, fmt.Errorf("refused: hook %s has been taken away", h.Name)
 		}
 		h = now
-		look, err = lookWhenOld(h, looks)
+		look, err = lookWhenOld(h, h.Seal, looks)
 	}
 	if err != nil {
 		return checkedHook{}, fmt.Errorf("refused: %w", err)
@@ -49,11 +49,11 @@ func (r *Runner) startable(h *hook.Hook, looks func(path string)) (checkedHook, 
 	return checkedHook{hook: h, look: look}, nil
 }
 
-// lookWhenOld looks at the files of h until their last change is old enough to be told from the
-// next one.
-func lookWhenOld(h *hook.Hook, looks func(path string)) (*trust.Look, error) {
+// lookWhenOld looks at sealed files of h until their last change is old enough to be told from
+// the next one.
+func lookWhenOld(h *hook.Hook, s *trust.Seal, looks func(path string)) (*trust.Look, error) {
 	for try := 0; ; try++ {
-		look, err := h.Seal.Look(looks)
+		look, err := s.Look(looks)
 		young := look.Young()
 		if err != nil || young == 0 {
 			return look, err
