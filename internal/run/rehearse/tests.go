@@ -41,9 +41,16 @@ const Failed = "failed"
 func Tests(ctx context.Context, t Tryer, from dispatch.Origin, h *hook.Hook) (wire.Tests, *wire.Error) {
 	list := wire.Tests{Hook: h.Name, File: h.File, Digest: h.Digest, Tests: make([]wire.TestedAs, len(h.Tests))}
 	errs := make([]*wire.Error, len(h.Tests))
-	each(len(h.Tests), runtime.NumCPU(), func(i int) {
-		list.Tests[i], errs[i] = one(ctx, t, from, h, i)
-	})
+	var running sync.WaitGroup
+	slots := make(chan struct{}, runtime.NumCPU())
+	for i := range h.Tests {
+		slots <- struct{}{}
+		running.Go(func() {
+			list.Tests[i], errs[i] = one(ctx, t, from, h, i)
+			<-slots
+		})
+	}
+	running.Wait()
 	for i, err := range errs {
 		if err != nil {
 			return wire.Tests{}, err
@@ -55,32 +62,8 @@ func Tests(ctx context.Context, t Tryer, from dispatch.Origin, h *hook.Hook) (wi
 	return list, nil
 }
 
-// each calls do for 0 to n-1, most at once.
-func each(n, most int, do func(int)) {
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(n, max(most, 1)) {
-		workers.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-}
-
 // one runs the i-th test of h.
-func one(
-	ctx context.Context,
-	tryer Tryer,
-	from dispatch.Origin,
-	h *hook.Hook,
-	i int,
-) (wire.TestedAs, *wire.Error) {
+func one(ctx context.Context, tryer Tryer, from dispatch.Origin, h *hook.Hook, i int) (wire.TestedAs, *wire.Error) {
 	t := h.Tests[i]
 	if ctx.Err() != nil {
 		return wire.TestedAs{}, errEnded

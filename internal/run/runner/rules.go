@@ -1,12 +1,12 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/hookd/hookd/internal/base/project"
@@ -197,7 +197,7 @@ func ruled(e *events.Event, call neutral.ToolCall, v rules.Opinion) ([]byte, err
 		answer.Specific.Input = text
 	}
 	if len(v.Context) > 0 {
-		answer.Specific.Context = joined(v.Context)
+		answer.Specific.Context = strings.Join(v.Context, "\n")
 	}
 	if v.Action == "" && answer.Specific.Context == "" {
 		return nil, nil
@@ -225,15 +225,4 @@ func lineKey(call neutral.ToolCall) (found string) {
 		found = key
 	}
 	return found
-}
-
-func joined(texts []string) string {
-	var b bytes.Buffer
-	for i, text := range texts {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(text)
-	}
-	return b.String()
 }
