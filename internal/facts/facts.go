@@ -6,6 +6,23 @@
 // unknown part is a doubt, never silently nothing. It runs nothing, and asks outside only
 // where a path leads (Links). The same call gives the same facts. It never fails, never
 // blocks, and is bounded: the part over a limit is a doubt.
+//
+// The files, in the order in which a call comes through them:
+//
+//	facts, says               the facts, and their words for people
+//	reader, read              a machine's reader; one call and its arguments
+//	shell, parse, word        shell lines: commands, variables, words
+//	command, program, options the table's entry for a command, and its options
+//	apply, roles, templates   the words of a command by that entry, to effects
+//	runs, xargs, builtins     commands that run others
+//	verbs                     programs without an entry
+//	code, codelex, toolscript code within a call; also awk, sed, sql, powershell, makefile
+//	places, listing, host     paths and their meaning; variables; hosts
+//	made, prints, empties     files and texts that the call itself makes
+//	environ                   secrets in variables
+//	gitalias                  aliases of git
+//	finder                    where effects and doubts are added
+//	pattern, exit             for rules: command patterns, and which command proves another
 package facts
 
 import (
