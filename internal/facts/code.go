@@ -50,10 +50,7 @@ var languages = sync.OnceValue(func() map[string]*languageTable {
 })
 
 // common are names of functions that many things have: alone they say nothing.
-var common = names(`remove open get post put patch delete write read copy move replace run call send link append rename
-	request
-	kill new join pop load parse execute connect command exec rm cp mv file from output lines touch test install symlink
-	unlink rmdir mkdir chmod chown truncate spawn fork stream head file_put sync config parse command sql sync start`)
+var common = wordLists["common"]
 
 // roles are those of a function's arguments; sure is false where another function may be
 // meant.
@@ -470,27 +467,13 @@ func hasDeed(roles string) bool {
 var changesByRole = names("tree delete write move open shell command chained send kill database")
 
 // deeds are words in the name of a function that change something, and seldom a value of the code alone.
-var deeds = names(`
-	delete destroy drop truncate purge wipe erase shred nuke flushall flushdb prune terminate shutdown kill
-	stop reboot halt send sendmail sendall sendto publish deploy upload post put patch revoke grant rotate
-	rollback migrate restore transfer charge refund cancel disable enable detach suspend execute exec invoke
-	spawn extractall unpack untar unzip extractto extract restart serve to_sql write_database rm rmdir rmtree
-	unlink mv chmod chown setuid putenv setenv install uninstall remove`)
+var deeds = wordLists["deeds"]
 
 // makes are words that the name of a class seldom begins with.
 var makes = names("set create delete write put add remove update")
 
 // reads are words in the name of a method that only reads, opens a connection, or works on a value.
-var reads = names(`
-	get list describe find scan keys count exists fetch select head read load loads dump dumps connect client
-	resource session from cursor close ping info version len print str int float bool dict set tuple sorted sum
-	min max format join split strip items values keys append map filter zip range enumerate isinstance type
-	vars dir any all lower upper decode encode first last limit sort skip next iter query search show status
-	stat log error warn table then catch finally entries parse stringify slice push includes each puts inspect
-	to is has iterator aggregate distinct estimated stats config open database collection table db end
-	isoformat strftime now datetime today foreach reduce some every require import use loadenv env getenv argv
-	exit new with printjson tojson
-	fetchone fetchall fetchmany create_engine`)
+var reads = wordLists["reads"]
 
 // verb adds what the name of a function in no table tells: client.delete_bucket(…), repo.git.reset("--hard").
 // What a client of a service is told is not known beyond reading.

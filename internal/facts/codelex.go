@@ -558,9 +558,7 @@ const computedMember = "computed member"
 var givesText = names("read readlines readline gets text content body string contents")
 
 // holdsFunctions are modules of which a function does something that matters.
-var holdsFunctions = names(`
-	os subprocess shutil builtins __builtins__ globals posix pty child_process fs fs/promises process globalThis global
-	window require vm Bun Deno Kernel FileUtils Process`)
+var holdsFunctions = wordLists["holdsFunctions"]
 
 func (r *codeReader) joinedPath(args []codeValue) codeValue {
 	w := Word{Kind: Literal}

@@ -16,21 +16,13 @@ type madeFile struct {
 }
 
 // keepers are programs that change a file, but not its meaning.
-var keepers = names(`
-	mkdir touch chmod chown chgrp chattr setfacl setcap xattr setfattr prettier eslint biome gofmt goimports gofumpt
-	black ruff isort autopep8 rustfmt clang-format shfmt standard xo stylelint terraform yapf
-	compileall`)
+var keepers = wordLists["keepers"]
 
 // compilers are programs that make a program of files of the project.
-var compilers = names(`
-	gcc g++ cc c++ clang clang++ tcc go javac kotlinc scalac rustc cargo tsc esbuild swc ghc gfortran nvcc ocamlopt ldc2
-	dmd csc mcs fpc swiftc nim zig crystal emcc gnatmake as ld`)
+var compilers = wordLists["compilers"]
 
 // fetchers are programs that bring in files from elsewhere.
-var fetchers = names(`
-	curl wget wget2 aria2c http https xh scp sftp rsync git gh tar bsdtar unzip 7z cpio ftp lftp fetch axel yt-dlp svn
-	hg aws gsutil gcloud rclone s3cmd docker podman kubectl npm pnpm yarn
-	invoke-webrequest iwr irm invoke-restmethod start-bitstransfer expand-archive`)
+var fetchers = wordLists["fetchers"]
 
 // unpacks are programs that write all that lies below a folder.
 var unpacks = names("tar bsdtar unzip 7z 7za cpio git gh jar unrar rsync svn hg expand-archive")
@@ -268,12 +260,7 @@ func (c *finder) follow(m *madeFile, lang string) (known bool) {
 }
 
 // buildFiles are files with commands or code that a build of a project runs.
-var buildFiles = names(`
-	Makefile makefile GNUmakefile package.json build.rs conftest.py justfile Justfile Rakefile Taskfile.yml
-	Taskfile.yaml setup.py noxfile.py tox.ini pytest.ini setup.cfg pyproject.toml Cargo.toml build.gradle pom.xml
-	build.gradle.kts CMakeLists.txt Gruntfile.js gulpfile.js jest.config.js vitest.config.ts vite.config.ts
-	vite.config.js webpack.config.js next.config.js babel.config.js .babelrc .mocharc.js .eslintrc.js
-	composer.json Gemfile mix.exs`)
+var buildFiles = wordLists["buildFiles"]
 
 // runsProject follows that the call runs code of the project, where the line has made some of the code.
 func (c *finder) runsProject() {

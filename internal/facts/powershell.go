@@ -68,10 +68,7 @@ var (
 )
 
 // plainTypes are types of .NET of which no member writes, runs or connects.
-var plainTypes = names(`
-	math datetime timespan string int int32 int64 long double decimal bool char guid regex text.regularexpressions.regex
-	text.encoding convert version array linq.enumerable io.path environment uri net.ipaddress bitconverter random
-	globalization.cultureinfo console xml.xmlconvert web.httputility net.webutility stringcomparer datetimeoffset`)
+var plainTypes = wordLists["plainTypes"]
 
 // members follows calls of .NET: of its types, and of objects.
 func (s *powershell) members(text string) {
@@ -179,8 +176,7 @@ type powershellReader struct {
 }
 
 // powershellKeywords begin statements whose blocks are read like the script.
-var powershellKeywords = names(`if else elseif foreach for while do try catch finally switch function filter
-	param begin process end return until in trap`)
+var powershellKeywords = wordLists["powershellKeywords"]
 
 func (p *powershellReader) script() {
 	for p.at < len(p.text) {

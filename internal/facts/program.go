@@ -20,7 +20,7 @@ import (
 //go:embed programs/*.yaml
 var programFiles embed.FS
 
-//go:embed places.yaml variables.yaml code.yaml
+//go:embed places.yaml variables.yaml code.yaml words.yaml
 var otherFiles embed.FS
 
 // list is a text, or a list of texts.

@@ -201,13 +201,8 @@ func (r *reading) session(given json.RawMessage) {
 
 // Arguments of tools by their meaning, folded: without `_`, `-` and letter case.
 var (
-	pathNames = names(`
-		filepath path file filename notebookpath targetfile target source src destination dest destinationpath
-		sourcepath oldpath newpath uri directory dir folder root relativepath relativeworkspacepath paths files
-		absolutepath filepaths dirpath dirname directorypath folderpath searchpath searchdirectory`)
-	contentNames = names(`
-		content contents newstring newstr newtext text filetext newsource code codeedit edits replacement replace
-		insertedtext inserttext body data patch diff newcontent replacetext`)
+	pathNames    = wordLists["pathNames"]
+	contentNames = wordLists["contentNames"]
 	wholeNames   = names("content contents text filetext newcontent data")
 	oldNames     = names("oldstring oldstr search find oldtext pattern")
 	commandNames = names("command cmd commandline shellcommand script bash shell commands exec chars keys clicommand")
@@ -228,37 +223,29 @@ func names(text string) map[string]bool {
 	return m
 }
 
+// wordLists are the lists of words.yaml, by their names.
+var wordLists = func() map[string]map[string]bool {
+	text, _ := otherFiles.ReadFile("words.yaml") // it is a part of the program
+	all := map[string]map[string]bool{}
+	for _, b := range split("words.yaml", string(text)) {
+		all[b.key] = names(strings.TrimPrefix(b.text, b.key+":"))
+	}
+	return all
+}()
+
 func folded(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
 }
 
 // verbs of a tool's name.
 var (
-	readVerbs = strings.Fields(`
-		read get list search find grep glob view show fetch describe stat info tree query ls cat open status diff
-		lookup count exists head tail think todo plan ask`)
-	writeVerbs = strings.Fields(`
-		write edit create update insert replace append patch save set put modify add str apply change upload
-		touch mkdir format download`)
-	deleteVerbs = strings.Fields(`
-		delete remove rm drop truncate destroy purge clear flush flushall flushdb archive
-		unlink erase trash wipe reset prune revoke kill
-		terminate`)
-	moveVerbs = strings.Fields(`
-		move rename mv`)
-	sendVerbs = strings.Fields(`
-		send post publish push upload notify email message comment reply merge deploy release refund charge pay
-		payout transfer purchase invite buy order cancel transition approve rename ban book subscribe disable enable
-		grant schedule dispatch trigger rerun share forward`)
+	readVerbs   = wordLists["readVerbs"]
+	writeVerbs  = wordLists["writeVerbs"]
+	deleteVerbs = wordLists["deleteVerbs"]
+	moveVerbs   = wordLists["moveVerbs"]
+	sendVerbs   = wordLists["sendVerbs"]
 	// mildToolVerbs do nothing that a person must know of: they look, draft, or act in a page that a person sees.
-	mildToolVerbs = strings.Fields(`
-		click type press hover select scroll wait resize drag screenshot snapshot navigate back forward tab tabs
-		close think thinking sequential sequentialthinking resolve create add comment remember recall memory render
-		start focus play pause take capture check validate verify lint test analyze analyse explain summarize
-		translate convert parse calculate compute compare suggest generate draft preview inspect debug log logs
-		trace report console browser page highlight goto reload install context docs doc help version ping echo init
-		connect login session sleep now time date current fill form key hotkey move mouse element evaluate handle
-		dialog file upload choose network requests`)
+	mildToolVerbs = wordLists["mildToolVerbs"]
 )
 
 // verbsOf are the words of a tool's name: mcp__fs__search_and_replace, readFile.
@@ -281,10 +268,6 @@ func verbsOf(tool string) []string {
 		}
 	}
 	return words
-}
-
-func has(words, of []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(of, w) })
 }
 
 // argument is one argument of a tool, wherever it stands in its input.
@@ -574,7 +557,7 @@ func (r *reading) byShape(call neutral.ToolCall, args []argument) {
 }
 
 // has reports whether a verb of the tool is one of some.
-func (t *unknownTool) has(of []string) bool { return has(t.verbs, of) }
+func (t *unknownTool) has(of map[string]bool) bool { return anyOf(t.verbs, of) }
 
 // changes reports whether the tool changes files by its verbs.
 func (t *unknownTool) changes() bool {
@@ -701,7 +684,7 @@ func (t *unknownTool) service() {
 		t.known = true
 		c.effect(KindConfigure, "service:"+server, true)
 	}
-	if t.has([]string{"env", "environment"}) || strings.HasPrefix(strings.ToLower(server), "env") {
+	if t.has(environmentNouns) || strings.HasPrefix(strings.ToLower(server), "env") {
 		for _, a := range t.args {
 			if a.text == strings.ToUpper(a.text) && isSecretVariable(a.text) {
 				c.effect(KindSecret, "env:"+a.text, true)
@@ -722,7 +705,7 @@ func (t *unknownTool) showsSecrets() bool {
 			nouns = append(nouns, parts(a.text)...)
 		}
 	}
-	return (anyOf(nouns, secretNouns) || t.has([]string{"cookie", "cookies"})) && anyOf(t.verbs, showVerbs)
+	return (anyOf(nouns, secretNouns) || t.has(cookieNouns)) && anyOf(t.verbs, showVerbs)
 }
 
 // endsMatter reports whether a tool ends or takes up a matter that people follow: close_issue, resolve_incident.
@@ -736,7 +719,7 @@ var (
 	sentNouns = names("tweet tweets toot sms mms fax webhook invitation campaign broadcast payment invoice")
 	// schedulers run something later.
 	schedulers = names("cron crontab cronjob scheduler launchd systemd autostart")
-	sqlVerbs   = strings.Fields("query sql execute exec run statement")
+	sqlVerbs   = names("query sql execute exec run statement")
 )
 
 // secretKeepers are servers that keep passwords and tokens.
@@ -754,14 +737,17 @@ func (r *reading) noteText(text string) {
 	}
 }
 
-// runVerbs are the verbs of tools that run the text in their arguments.
-var runVerbs = strings.Fields(`
-		run exec execute shell bash terminal command cmd eval evaluate start spawn console repl process ssh
-		powershell invoke script write stdin interact send input`)
+// runVerbs are the verbs of tools that run the text in their arguments, scriptVerbs of tools that run JavaScript.
+var (
+	runVerbs         = wordLists["runVerbs"]
+	scriptVerbs      = names("javascript js node browser evaluate page")
+	environmentNouns = names("env environment")
+	cookieNouns      = names("cookie cookies")
+)
 
 // commandArguments follows arguments that are command lines or code.
 func (r *reading) commandArguments(call neutral.ToolCall, args []argument, verbs []string) (found bool) {
-	runs := has(verbs, runVerbs)
+	runs := anyOf(verbs, runVerbs)
 	program, words := "", ""
 	ofFile := slices.ContainsFunc(args, func(a argument) bool {
 		return pathNames[a.key] && a.text != "" && !(codeNames[a.key] && runs)
@@ -769,7 +755,7 @@ func (r *reading) commandArguments(call neutral.ToolCall, args []argument, verbs
 	for _, a := range args {
 		switch {
 		case ofFile && contentNames[a.key]: // the content of a file is not run
-		case commandNames[a.key] && a.text != "" && (runs || !has(verbs, readVerbs) || looksLikeLine(a.text)):
+		case commandNames[a.key] && a.text != "" && (runs || !anyOf(verbs, readVerbs) || looksLikeLine(a.text)):
 			if a.key == "command" && program == "" && !strings.ContainsAny(a.text, " \n;|&") {
 				program = a.text
 			}
@@ -786,7 +772,7 @@ func (r *reading) commandArguments(call neutral.ToolCall, args []argument, verbs
 			found = true
 			r.noteText(a.text)
 			lang := "python"
-			if has(verbs, []string{"javascript", "js", "node", "browser", "evaluate", "page"}) {
+			if anyOf(verbs, scriptVerbs) {
 				lang = "node"
 			}
 			r.bare(a.text).code(lang, Word{Text: a.text, Kind: Literal})

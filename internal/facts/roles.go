@@ -347,9 +347,7 @@ var (
 )
 
 // metadataHosts are those from which a machine in a cloud gets its credentials.
-var metadataHosts = names(`
-	169.254.169.254 169.254.170.2 169.254.170.23 metadata.google.internal metadata metadata.azure.internal
-	100.100.100.200 fd00:ec2::254`)
+var metadataHosts = wordLists["metadataHosts"]
 
 // into follows a file or folder that is written: DEST itself, or its entry for each source.
 func (u *use) into() {

@@ -678,9 +678,7 @@ func sameParams(a, b []Word) bool {
 }
 
 // databaseClients take the address of a database, with its password, and do not show it.
-var databaseClients = names(`
-	psql pgcli pg_dump pg_restore pg_isready mysql mariadb mongosh mongo mongodump redis-cli sqlx dbmate goose migrate
-	atlas usql prisma diesel drizzle-kit`)
+var databaseClients = wordLists["databaseClients"]
 
 // sieveOf is the expression of a grep that reads the output before it; "" = it is no grep, or leaves
 // more than the expression fits.
@@ -731,9 +729,7 @@ func keepsSecrets(expression string) bool {
 }
 
 // cloudNames begin the names of variables that hold logins.
-var cloudNames = names(`
-	aws azure google gcp stripe github gitlab openai anthropic npm pypi docker slack twilio sendgrid heroku vercel
-	database postgres mysql mongo redis auth private access client session`)
+var cloudNames = wordLists["cloudNames"]
 
 // both follows a && b, and a && b && c as one.
 func (sh *shell) both(cmd *syntax.BinaryCmd) (x, y output) {

@@ -126,8 +126,7 @@ var sqlSkips = []string{
 }
 
 // accounts are tables and columns in which a database keeps the passwords of its users.
-var accounts = names(`
-	pg_shadow pg_authid sql_logins syslogins authentication_string rolpassword pg_user_mappings user$ dba_users`)
+var accounts = wordLists["accounts"]
 
 // saysDestroy reports whether the name of a function says that it deletes: drop_chunks, lo_unlink.
 func saysDestroy(name string) bool {
@@ -266,10 +265,7 @@ func (s *statement) follow(first sqlWord) {
 }
 
 // mildStatements are the verbs of statements that change nothing which a person must know of.
-var mildStatements = names(`
-	flush select show values table use pragma commit rollback start begin end describe desc fetch declare close listen
-	savepoint release analyze explain if print go lock unlock return summarize checkpoint check help exists
-	optimize from list info import export deallocate cluster match exit quit`)
+var mildStatements = wordLists["mildStatements"]
 
 // add adds an effect that the statement has for certain.
 func (s *statement) add(kind EffectKind, target string) { s.effectWhy(kind, target, true, s.why) }

@@ -3,9 +3,13 @@ package facts
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/base/pattern"
 )
 
 // testEnv is the Env of the tables' examples.
@@ -63,6 +67,97 @@ func TestTables(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs, %d examples, %d failed", len(seen), examples, failed)
+}
+
+// TestGlobsOfTables holds the globs of all tables to the language of globs: a class is one range, or letters without one.
+// A glob that cannot be read would stand for its own text.
+func TestGlobsOfTables(t *testing.T) {
+	class := regexp.MustCompile(`\[!?[^]]+-[^]]+]`)
+	seen := map[string]bool{}
+	check := func(where, glob string) {
+		if seen[glob] || !strings.ContainsAny(glob, "*?[{") {
+			return
+		}
+		seen[glob] = true
+		for _, c := range class.FindAllString(glob, -1) {
+			if len(strings.Trim(c, "[!]")) > 3 {
+				t.Errorf("%s: %s has two ranges in one bracket: write {[a-z],[A-Z]}", where, glob)
+			}
+		}
+		if _, err := pattern.Compile(glob); err != nil {
+			t.Errorf("%s: %s: %v", where, glob, err)
+		}
+	}
+	condition := func(where string, c condition) {
+		for _, all := range c {
+			for _, a := range all {
+				check(where, a.text)
+				check(where, a.value)
+			}
+		}
+	}
+	var walk func(where string, e *entry)
+	walk = func(where string, e *entry) {
+		e.ready(programs())
+		for _, w := range slices.Concat(e.with, e.wordWith) {
+			condition(where, w.when)
+		}
+		condition(where, parseCondition(e.Without))
+		for i := range e.Modes {
+			condition(where, parseCondition(e.Modes[i].If))
+			walk(where, e.over(&e.Modes[i]))
+		}
+		for name := range e.Env {
+			check(where, name)
+		}
+		for _, s := range e.subs {
+			check(where, s.name)
+			walk(where+" "+s.name, s.to)
+		}
+		if e.Bare != nil {
+			walk(where, e.Bare)
+		}
+	}
+	for _, b := range programs().programs {
+		walk(b.file+": "+b.key, b.parse().entry)
+	}
+	for _, g := range slices.Concat(variables().globs, variables().codes) {
+		check("variables.yaml", g.name)
+		check("variables.yaml", g.value)
+	}
+	for of, all := range variables().Settings {
+		for name := range all {
+			check("variables.yaml: "+of, name)
+		}
+	}
+	for _, name := range slices.Concat(variables().Secret, variables().Except) {
+		check("variables.yaml", name)
+	}
+}
+
+// TestWordListsAreUsed holds the lists of words.yaml to the code: each list that the code names is there, and no other.
+func TestWordListsAreUsed(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`wordLists\["(\w+)"]`).FindAllStringSubmatch(string(text), -1) {
+			if named[m[1]] = true; len(wordLists[m[1]]) == 0 {
+				t.Errorf("%s: words.yaml has no list %s", file, m[1])
+			}
+		}
+	}
+	for name := range wordLists {
+		if !named[name] {
+			t.Errorf("words.yaml: no code names the list %s", name)
+		}
+	}
 }
 
 // addExample adds the program that the README of the tables shows.

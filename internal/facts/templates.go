@@ -119,10 +119,7 @@ func (f *filler) one(kind EffectKind, text string, each *Word) {
 }
 
 // opensContainer are options by which a container reaches this machine, or goes on running.
-var opensContainer = names(`
-	-v --volume --mount --volumes-from --privileged --pid --ipc --uts --userns --cap-add --device --device-cgroup-rule
-	--security-opt -d --detach --restart -p --publish -P --publish-all --env-file --secret --group-add --cgroupns
-	--cgroup-parent --runtime --add-host --env-host --image-volume --pod --link`)
+var opensContainer = wordLists["opensContainer"]
 
 // image is the target of a container that runs. An image with the name of the project belongs to the project. An
 // image of another name that gets nothing of this machine is an unknown program.

@@ -10,29 +10,18 @@ import (
 // Words that name an effect of a command whose program, subcommand or option is in no table. An
 // effect that they give is never certain.
 var (
-	destroyVerbs = names(`
-		delete del remove rm drop truncate destroy purge unlink erase shred trash wipe prune nuke obliterate
-		expunge cleanse deprovision decommission uninstall teardown dropall deleteall destroyall flushall flushdb
-		clear empty forget expire evict zap uncommit undeploy unpublish deprecate revert rewind`)
+	destroyVerbs = wordLists["destroyVerbs"]
 	endVerbs     = names("leave stop kill terminate shutdown reboot poweroff halt quit")
 	publishVerbs = names("publish push upload deploy submit")
 	changeVerbs  = names("apply rollback failover promote scale drain resize restore reset flush rotate revoke migrate")
 	mailVerbs    = names("send post notify email sms broadcast")
 	showVerbs    = names("get show read view reveal print dump list ls cat fetch pull export download access")
-	secretNouns  = names(`
-		secret secrets credential credentials creds password passwords passwd token tokens apikey apikeys env envs
-		variables vars`)
-	openVerbs = names("shell console repl bash sh zsh ssh attach dbshell dbconsole psql")
+	secretNouns  = wordLists["secretNouns"]
+	openVerbs    = names("shell console repl bash sh zsh ssh attach dbshell dbconsole psql")
 )
 
 // mildWords name deeds that only show, check, build or run something of the project.
-var mildWords = names(`
-	test tests check checks lint list ls show status info version help build compile run start serve dev watch fmt
-	format init new generate gen validate verify analyze analyse report stats diff log logs view get describe search
-	find query doctor audit scan plan preview explain explore docs doc open print inspect render convert parse lex
-	bench benchmark profile coverage typecheck types which where whoami install add update upgrade sync pull fetch
-	clone download import login tree graph outdated path up ci quality trace dump export env config man completion
-	create make examples schema lsp repl watchexec ping health ps top events history tail cat echo`)
+var mildWords = wordLists["mildWords"]
 
 // plainFirst returns the first word that is no option.
 func plainFirst(words []Word) string {
@@ -153,11 +142,7 @@ func (g *guesser) verb(base string, i int, of []string) {
 }
 
 // looksOnly name deeds of a command of a cloud that change nothing.
-var looksOnly = names(`
-	list ls get show describe view status log logs version help info search find query check validate lint diff plan
-	preview inspect explain whoami current top tail watch events history docs open stat usage ping health wait count
-	ps tree du df cat head metrics doctor print lookup exists test dry read completion versions start serve dev
-	emulators apps domains certs releases regions addons`)
+var looksOnly = wordLists["looksOnly"]
 
 // beyondTables adds that a command of a cloud may change it, where neither the tables nor a word of the command say
 // that it only looks: oci compute instance terminate.
@@ -236,14 +221,10 @@ func (p *applier) verbsOfOthers() {
 }
 
 // quietPrograms have words that are no subcommands, such as names of files, tests or targets.
-var quietPrograms = names(`
-	go cargo pytest jest vitest mocha git tsc eslint dotnet swift mvn java node python ruby php docker podman make
-	echo printf open xdg-open code vim vi nvim emacs nano bazel`)
+var quietPrograms = wordLists["quietPrograms"]
 
 // contentPrinters print the content of files, or the environment.
-var contentPrinters = names(`
-	cat bat head tail tac nl sed awk grep egrep rg strings cut tr paste sort rev base64 base32 xxd od hexdump gzip zip
-	tar openssl env printenv set declare history ps find ls`)
+var contentPrinters = wordLists["contentPrinters"]
 
 // streamed finds an address that a program of sound and pictures, or of data, sends to.
 var streamed = lazyregexp.New(`^(?:tcp|udp|rtmps?|rtsp|srt|rtp)://`)
@@ -347,10 +328,7 @@ func (g *guesser) types(text string) {
 }
 
 // scriptRunners are programs whose words name scripts of a project.
-var scriptRunners = names(`
-	npm yarn pnpm bun deno make gmake bmake remake just task go-task rake mage invoke inv fab doit nox poe pdm hatch
-	gradle gradlew ant composer mise rails thor lein sbt cap kamal symfony console artisan magento drush wp fastlane
-	pod mkdocs dbt airflow flask celery rq liquibase manage.py sea-orm-cli npm-run-all run-s run-p run-script wireit moon nx turbo`)
+var scriptRunners = wordLists["scriptRunners"]
 
 // urlRunners run a script that they fetch.
 var urlRunners = names("bun deno dotnet dotnet-script jbang tsx ts-node")
