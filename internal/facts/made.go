@@ -98,10 +98,9 @@ func (p *applier) bringsTree() {
 	changes := slices.ContainsFunc(mine, func(e Effect) bool {
 		return e.Kind == KindWrite && e.Target == "worktree"
 	})
-	if connects && changes ||
-		fetched && slices.ContainsFunc(p.sh.r.out.Effects, func(e Effect) bool {
-			return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
-		}) {
+	if connects && changes || fetched && slices.ContainsFunc(p.sh.r.out.Effects, func(e Effect) bool {
+		return e.Kind == KindConnect && strings.HasPrefix(e.Target, "host:")
+	}) {
 		p.sh.r.folder[p.folder()] = true
 	}
 }
@@ -154,7 +153,11 @@ func (c *finder) runsMade(target, lang, shown string) (made bool) {
 	if c.sh.where != "" || target == "" {
 		return false
 	}
-	for _, ending := range or2(endings[lang], []string{""}) {
+	all := endings[lang]
+	if all == nil {
+		all = []string{""}
+	}
+	for _, ending := range all {
 		m := c.sh.r.madeAt(target + ending)
 		if m == nil {
 			continue
@@ -169,13 +172,6 @@ func (c *finder) runsMade(target, lang, shown string) (made bool) {
 		}
 	}
 	return made
-}
-
-func or2(a, b []string) []string {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // languageOf is the language of a file by its name and its first line; "" = it is not known.

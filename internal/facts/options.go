@@ -240,8 +240,7 @@ func (a *args) assign(s *optionSet, w Word) bool {
 	if o == nil {
 		o = &option{name: name}
 	}
-	v := w
-	v.Text = value
+	v := w.with(value)
 	a.given = append(a.given, given{option: o, as: name, value: &v})
 	return true
 }
@@ -296,11 +295,7 @@ func (a *args) long(s *optionSet, w Word, text string, words []Word) []Word {
 	name, value, has := strings.Cut(w.Text, "=")
 	var joined *Word
 	if has {
-		v := w
-		v.Text = value
-		if v.Kind == Unknown && !strings.Contains(value, unknownPart) {
-			v.Kind = Literal
-		}
+		v := w.with(value)
 		joined = &v
 	}
 	if strings.Contains(name, unknownPart) {
@@ -373,8 +368,7 @@ func (a *args) cluster(s *optionSet, w Word, text string, words []Word) []Word {
 		if rest == "" {
 			return a.take(s, o, o.name, nil, words)
 		}
-		v := w
-		v.Text = strings.TrimPrefix(rest, "=")
+		v := w.with(strings.TrimPrefix(rest, "="))
 		return a.take(s, o, o.name, &v, words)
 	}
 	if w.Kind == Unknown {
@@ -388,8 +382,7 @@ func (a *args) single(s *optionSet, w Word, words []Word) []Word {
 	name, value, has := strings.Cut(w.Text, "=")
 	var joined *Word
 	if has {
-		v := w
-		v.Text = value
+		v := w.with(value)
 		joined = &v
 	}
 	bare := "-" + strings.TrimLeft(name, "-")
@@ -400,8 +393,7 @@ func (a *args) single(s *optionSet, w Word, words []Word) []Word {
 	}
 	for i := len(bare) - 1; i >= 2; i-- { // -Xmx1g, -Dname
 		if o := s.byName[bare[:i]]; o != nil && (o.value == joinedValue || o.value == oneValue && i == 2) {
-			v := w
-			v.Text = w.Text[i:]
+			v := w.with(w.Text[i:])
 			return a.take(s, o, o.name, &v, words)
 		}
 	}
@@ -420,8 +412,7 @@ func (a *args) caseless(s *optionSet, w Word, words []Word) []Word {
 	name, value, has := strings.Cut(strings.ToLower(w.Text), ":")
 	var joined *Word
 	if has {
-		v := w
-		v.Text = w.Text[len(w.Text)-len(value):]
+		v := w.with(w.Text[len(w.Text)-len(value):])
 		joined = &v
 	}
 	names := []string{name}

@@ -200,7 +200,8 @@ func (p *applier) reads() output {
 		return output{origin: p.called}
 	}
 	forced := slices.ContainsFunc(p.a.given, func(g given) bool { return g.name == "-s" && p.e.isShell() })
-	if len(p.a.operands) > 0 && !forced && p.e.hasScript() {
+	isScript := func(r role) bool { return scriptRoles[r.name] }
+	if len(p.a.operands) > 0 && !forced && slices.ContainsFunc(p.e.words, isScript) {
 		return output{origin: p.called}
 	}
 	p.fromInput(p.e.language())
@@ -211,12 +212,8 @@ func (e *entry) isShell() bool {
 	return e == programs().program("bash") || e == programs().program("fish")
 }
 
-// hasScript reports whether the first operand is a script, and not a database or a host.
-func (e *entry) hasScript() bool {
-	return slices.ContainsFunc(e.words, func(r role) bool {
-		return r.name == "script" || r.name == "program" || r.name == "code" || r.name == "shell" || r.name == "read"
-	})
-}
+// scriptRoles are those of a first operand that is a script, and not a database or a host.
+var scriptRoles = names("script program code shell read")
 
 // has reports whether an option is given.
 func (a *args) has(name string) bool {

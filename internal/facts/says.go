@@ -88,14 +88,14 @@ func targetWords(target string) string {
 		return "something that is not known"
 	case !has || strings.ContainsAny(scheme, `/\.~`):
 		return target
-	case scheme == "host", scheme == "user", scheme == "package":
-		return name
-	case scheme == "project" && name != "":
-		return "the project's " + name
-	case scheme == "project":
+	case scheme == "project" && name == "":
 		return "what the project says"
 	case name == "":
 		return "a " + scheme
+	case scheme == "host", scheme == "user", scheme == "package":
+		return name
+	case scheme == "project":
+		return "the project's " + name
 	}
 	return "the " + scheme + " " + name
 }
