@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 )
@@ -371,24 +372,13 @@ func humps(w string) (parts []string) {
 	return append(parts, w[start:])
 }
 
+//go:embed sayings.txt
+var sayingsText string
+
 // sayings are the words that are no secrets.
 var sayings = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`
-		password passwords passwd passphrase passcode pass pwd secret secrets token tokens key keys credential
-		credentials access refresh client api id auth bearer basic oauth oauth2 session private public user username
-		login account email admin db database app application jwt csrf code type name hash file path url uri env
-		environment variable var config setting secretref passwort kennwort contraseña senha wachtwoord mot de passe
-		your my our their his its new old current previous next same other existing initial temporary string str
-		text bytes byte char varchar int integer number bool boolean object array list any unknown null none nil
-		true false undefined empty unset blank default optional required hidden masked redacted removed placeholder
-		example sample dummy todo options flags arguments parameters args prompts switch switches tbd fixme changeme
-		replaceme insert enter paste put set get here prompt stdin input output ask interactive inherit auto enabled
-		disabled missing invalid valid expired incorrect wrong mismatch failed changed reset updated saved flag
-		option argument parameter field value a an the this that these it is are was were be been has have must
-		should can cannot could will would may might do does did not no yes and or but if then else when where which
-		with without within from for to of in on at by as via per than too least most more please only also still
-		already both each every used use uses using characters long short minimum maximum match matches`) {
+	for w := range strings.FieldsSeq(sayingsText) {
 		m[w] = true
 	}
 	return m

@@ -155,7 +155,8 @@ func (r *rule) matchFrom(s string, at int, f *fuel) (h Hit, until int, ok bool) 
 		return Hit{}, 0, false
 	}
 	h = Hit{r.ID, at + loc[2*r.group], at + loc[2*r.group+1]}
-	return h, at + loc[1], h.Start < h.End && (!r.Mixed || mixed(s[h.Start:h.End]))
+	value := s[h.Start:h.End]
+	return h, at + loc[1], value != "" && (!r.Mixed || mixed(value)) && (r.group == 0 || !isWords(value))
 }
 
 // find runs the expression on the shortest beginning of s that decides. So a match costs
