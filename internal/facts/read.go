@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"path"
@@ -9,6 +10,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
@@ -53,10 +55,11 @@ func (r *reading) recovered() {
 // shell follows a line. exact means that the line is Facts.Text.
 func (r *reading) shell(line string, exact bool) {
 	sh := &shell{
-		r: r, place: place{cwd: r.env.Cwd}, vars: map[string]Word{}, funcs: map[string]*syntax.FuncDecl{},
-		src: map[string]string{}, exact: exact,
+		r: r, place: place{cwd: cmp.Or(r.start, r.env.Cwd)}, vars: map[string]Word{},
+		funcs: map[string]*syntax.FuncDecl{}, src: map[string]string{}, exact: exact,
 	}
 	defer r.recovered()
+	setVariables(sh, r.variables)
 	sh.line(line)
 	sh.runTraps()
 	if r.usual != "" {
@@ -64,11 +67,30 @@ func (r *reading) shell(line string, exact bool) {
 	}
 }
 
+// setVariables sets the variables that a call gives its command, as the shell would by export before its line.
+func setVariables(sh *shell, list []string) {
+	exact := sh.exact
+	sh.exact = false
+	for _, v := range list {
+		name, value, _ := strings.Cut(v, "=")
+		switch w := (Word{Text: value, Kind: Literal}); {
+		case !isAssignment.MatchString(v) || strings.HasSuffix(name, "+"):
+			sh.r.doubt(DoubtVariable, "the call sets the variable "+short(name)+", which is no usual name", Span{}, -1)
+		case variables().isHarmless(name, w):
+			sh.vars[name] = w
+			sh.export(name)
+		default:
+			sh.line("export " + escape.Quote(v))
+		}
+	}
+	sh.exact = exact
+}
+
 // withoutUsual reads a line once more, as the shell does where its variables are not set: then
 // rm -rf $TMPDIR/* is about /*, and cd $TMPDIR leads home. Only losses there are added.
 func (r *reading) withoutUsual(line string) {
 	other := newReading(r.env, r.out.Tool, line)
-	other.unset = true
+	other.unset, other.start, other.variables = true, r.start, r.variables
 	other.shell(line, true)
 	for _, e := range other.out.Effects {
 		if (e.Kind == KindDelete || e.Kind == KindMove) && isWholeOf(e.Target, "/", r.env.Home) {
@@ -99,12 +121,13 @@ func Read(call neutral.ToolCall, env Env) *Facts {
 func (r *reading) call(call neutral.ToolCall) {
 	defer r.recovered()
 	lines := call.Commands()
+	r.variables = call.Variables()
 	switch {
 	case call.Own == "" && call.Tool == "":
 	case call.Code != "":
 		r.languages(call.Code, lines)
 	case call.Tool == neutral.Shell:
-		r.lines(lines)
+		r.inEach(call.Dirs, func() { r.lines(lines) })
 		if len(lines) == 0 {
 			r.doubt(DoubtTool, "the call names no command", Span{}, -1)
 		}
@@ -165,6 +188,28 @@ func (r *reading) lines(lines []string) {
 		}
 		r.shell(line, i == 0)
 	}
+}
+
+// inEach reads in each of the directories that a call may run its command in.
+func (r *reading) inEach(dirs []string, read func()) {
+	if len(dirs) == 0 {
+		dirs = []string{""}
+	}
+	for _, dir := range dirs {
+		if rest, ok := strings.CutPrefix(dir, "~"); ok && r.env.Home != "" && (rest == "" || rest[0] == '/') {
+			dir = r.env.Home + rest
+		}
+		switch {
+		case path.IsAbs(dir):
+			r.start = path.Clean(dir)
+		case dir == "" || r.env.Cwd == "":
+			r.start = ""
+		default:
+			r.start = path.Join(r.env.Cwd, dir)
+		}
+		read()
+	}
+	r.start = ""
 }
 
 // languages follows code of a language that is no shell's.
@@ -543,7 +588,7 @@ func (r *reading) byShape(call neutral.ToolCall, args []argument) {
 		t.old = t.old || oldNames[a.key]
 		t.file = t.file || pathNames[a.key] && a.text != "" && !isURL(text)
 	}
-	t.known = r.commandArguments(call, args, t.verbs)
+	r.inEach(call.Dirs, func() { t.known = r.commandArguments(call, args, t.verbs) })
 	if t.file {
 		t.known = true
 		t.files()

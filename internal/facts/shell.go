@@ -17,6 +17,8 @@ import (
 // reader reads one call.
 type reading struct {
 	env         Env
+	start       string   // where shell lines begin; "" = in the folder of env
+	variables   []string // that the call itself sets, each as NAME=value
 	out         *Facts
 	t           *tables
 	read        int // bytes of all texts
