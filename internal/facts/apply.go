@@ -216,7 +216,7 @@ func (e *entry) isLookedUp(a *args) bool {
 		}
 	}
 	for _, g := range a.given {
-		if slices.Contains(own, g.name) && g.as == g.name && !named(g.name) { // not a letter of -Pch
+		if slices.Contains(own, g.name) && g.as == g.name && !named(g.name) && !g.loose { // not a letter of -Pch
 			return true
 		}
 	}
@@ -229,7 +229,7 @@ func (e *entry) isLookedUp(a *args) bool {
 		}
 	}
 	for _, g := range a.given {
-		if (g.as == "--help" || g.as == "--version" && !named(g.as)) && g.value == nil {
+		if (g.as == "--help" || g.as == "--version" && !named(g.as)) && g.value == nil && !g.loose {
 			return true
 		}
 	}
@@ -385,7 +385,7 @@ func (p *applier) act(words []Word) output {
 	}
 	dry := false
 	if p.e.Without != "" {
-		_, dry = parseCondition(p.e.Without).holds(p.a)
+		_, dry = parseCondition(p.e.Without).holds(p.a.on())
 	}
 	p.from = len(p.sh.r.out.Effects)
 	p.followOptions()

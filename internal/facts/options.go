@@ -118,6 +118,7 @@ type given struct {
 	as    string // as it is written
 	value *Word  // nil = none
 	more  []Word // of twoValues and commandValue: all of them
+	loose bool   // it may be the value of an option before it, which the entry does not have
 }
 
 // args are the words of a command, sorted.
@@ -128,6 +129,25 @@ type args struct {
 	dashed   bool   // there was a --
 	unknown  []Word // options that the entry does not have
 }
+
+// on is the arguments without the options that a value switches off, or may: --dry-run=false. Of one given twice, it
+// may be the other value that counts. Nor is one there that the program may take for a value, or not know: --dry.
+func (a *args) on() *args {
+	off := func(g given) bool {
+		return g.loose || strings.HasPrefix(g.name, "--") && len(g.as) < len(g.name) || g.value != nil &&
+			g.option.value != oneValue && (g.value.Kind == Unknown || offWords[strings.ToLower(g.value.Text)])
+	}
+	if !slices.ContainsFunc(a.given, off) {
+		return a
+	}
+	on := *a
+	on.given = slices.DeleteFunc(slices.Clone(a.given), func(g given) bool {
+		return slices.ContainsFunc(a.given, func(o given) bool { return o.name == g.name && off(o) })
+	})
+	return &on
+}
+
+var offWords = names("false f 0 no off none never")
 
 // sort splits words into options and operands. stop ends the options at the first operand.
 func (e *entry) sort(words []Word, stop bool) *args {
@@ -141,9 +161,10 @@ func (e *entry) sort(words []Word, stop bool) *args {
 			words = a.take(s, s.byName["-"+string(c)], "-"+string(c), nil, words)
 		}
 	}
+	loose := false
 	for len(words) > 0 {
 		w := words[0]
-		text := w.known()
+		text, n := w.known(), len(a.given)
 		switch {
 		case s.style == styleNone, !s.isOption(text) || w.wholly():
 			if s.style == styleAssign && a.assign(s, w) {
@@ -154,7 +175,7 @@ func (e *entry) sort(words []Word, stop bool) *args {
 				a.rest(words)
 				return a
 			}
-			a.operands, words = append(a.operands, w), words[1:]
+			a.operands, words, loose = append(a.operands, w), words[1:], false
 		case text == "--" && w.Kind != Unknown:
 			if a.dashed = true; e.after != nil {
 				a.after = words[1:]
@@ -164,6 +185,10 @@ func (e *entry) sort(words []Word, stop bool) *args {
 			return a
 		default:
 			words = a.option(s, w, text, words[1:])
+			for i := range a.given[n:] {
+				g := &a.given[n+i]
+				g.loose, loose = loose, g.value == nil && s.byName[g.name] == nil
+			}
 			if stop && len(a.given) > 0 && a.given[len(a.given)-1].endsOptions() {
 				a.rest(words)
 				return a
@@ -475,7 +500,11 @@ func (c condition) holds(a *args) (by *Word, ok bool) {
 	for _, all := range c {
 		ok = true
 		for _, one := range all {
-			w, is := one.holds(a)
+			of := a
+			if one.not && !one.valued {
+				of = a.on()
+			}
+			w, is := one.holds(of)
 			if is == one.not {
 				ok = false
 				break
