@@ -81,6 +81,7 @@ var modules = map[string]string{
 	"go.uber.org/zap":                   "base/logsink discovery dispatch run record/forward record/lookback record/undo fleet door people/ask daemon /cmd/hookd /cmd/hookd-fleet",
 	"golang.org/x/sys":                  "base proc facts/facttest record/undo door/server people/doctor",
 	"golang.org/x/term":                 "/cmd/hookd",
+	"golang.org/x/net":                  "facts",
 	"golang.org/x/text":                 "base/pattern facts hooks/pack",
 	"gopkg.in/yaml.v3":                  "base/config facts hooks run/contain agents/connect people/learn /cmd/hookd",
 	"modernc.org/libc":                  "record/store",

@@ -3,10 +3,12 @@ package facts
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/hookd/hookd/internal/base/lazyregexp"
@@ -97,11 +99,45 @@ func spelled(host string) string {
 		host = plain
 	}
 	host = strings.ReplaceAll(norm.NFKC.String(host), "\u3002", ".")
-	host = strings.TrimSuffix(strings.Map(shown, strings.ToLower(host)), ".")
+	host = InASCII(strings.TrimSuffix(strings.Map(shown, strings.ToLower(host)), "."))
 	if address, err := netip.ParseAddr(ipv4(host)); err == nil {
 		return address.Unmap().String()
 	}
 	return host
+}
+
+// InASCII is a host, or a pattern of hosts, as the DNS has it: xn--bcher-kva.example for bücher.example. A label that
+// the DNS cannot have stays as it is.
+func InASCII(host string) string {
+	labels := strings.Split(host, ".")
+	for i, label := range labels {
+		if !strings.ContainsFunc(label, func(r rune) bool { return r > unicode.MaxASCII }) {
+			continue
+		}
+		if ascii, err := idna.Lookup.ToASCII(label); err == nil {
+			labels[i] = ascii
+		} else if ascii, err := idna.Punycode.ToASCII(strings.ToLower(label)); err == nil {
+			labels[i] = ascii
+		}
+	}
+	return strings.Join(labels, ".")
+}
+
+// redirects are the hosts that an address names in its query: a server may lead there.
+func redirects(text string) (hosts []string) {
+	u, err := url.Parse(webAddress(text))
+	if err != nil || u.RawQuery == "" {
+		return nil
+	}
+	for _, values := range u.Query() {
+		for _, value := range values {
+			if webScheme.MatchString(value) {
+				hosts = append(hosts, hostsOf(value)...)
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
 }
 
 // shown leaves out characters that are never seen: the name of a host has none.

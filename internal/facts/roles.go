@@ -323,6 +323,9 @@ func (c *finder) address(w Word) {
 		c.effect(KindConnect, "", false)
 		return
 	}
+	for _, host := range redirects(head) {
+		c.effect(KindConnect, "host:"+host, false)
+	}
 	for _, host := range hostsOf(head) {
 		c.effect(KindConnect, "host:"+host, true)
 		if metadataHosts[host] {

@@ -428,7 +428,7 @@ func (p *reader) member(m *Matcher, key string, at *yaml.Node) {
 	case "path":
 		m.Paths = p.choice(at, key, p.wherever, '/')
 	case "host":
-		m.Hosts = p.choice(at, key, nil)
+		m.Hosts = p.choice(at, key, facts.InASCII)
 	case "target":
 		m.Targets = p.choice(at, key, nil)
 	case "outside":
