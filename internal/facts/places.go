@@ -67,14 +67,25 @@ type placeTable struct {
 
 var places = sync.OnceValue(func() *placeTable {
 	var file struct {
-		Configure   []placeRule `yaml:"configure"`
-		Secret      []placeRule `yaml:"secret"`
-		Guard       []placeRule `yaml:"guard"`
-		Rebuildable []string    `yaml:"rebuildable"`
+		Configure []placeRule `yaml:"configure"`
+		Secret    []placeRule `yaml:"secret"`
+		Guard     []placeRule `yaml:"guard"`
+		Caches    []string    `yaml:"caches"`
 	}
 	readTable("places.yaml", &file)
-	return &placeTable{newPlaces(file.Configure), newPlaces(file.Secret), newPlaces(file.Guard), file.Rebuildable}
+	return &placeTable{newPlaces(file.Configure), newPlaces(file.Secret), newPlaces(file.Guard), file.Caches}
 })
+
+// Caches returns the folders below a home that programs fill again. home "" = none are known.
+func Caches(home string) (folders []string) {
+	if home == "" {
+		return nil
+	}
+	for _, p := range places().caches {
+		folders = append(folders, home+strings.TrimPrefix(p, "~"))
+	}
+	return folders
+}
 
 func readTable(name string, to any) {
 	text, err := otherFiles.ReadFile(name)

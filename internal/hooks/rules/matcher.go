@@ -65,10 +65,11 @@ const (
 	Project FolderWord = "project"
 	Home    FolderWord = "home"
 	Temp    FolderWord = "tmp"
+	Cache   FolderWord = "cache" // a folder below the home that programs fill again
 )
 
 // Places are the words for `inside` and `outside`.
-var Places = []FolderWord{Project, Home, Temp}
+var Places = []FolderWord{Project, Home, Temp, Cache}
 
 // fit is how surely a matcher fits, and which part of the call it fits.
 type fit struct {
@@ -513,6 +514,8 @@ func (s *Subject) roots(p FolderWord) []string {
 		return []string{s.Home}
 	case p == Temp:
 		return []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders"}
+	case p == Cache:
+		return facts.Caches(s.Home)
 	case s.Home != "" && under(s.Project, s.Home):
 		return nil // a home is no project
 	}

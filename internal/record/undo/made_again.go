@@ -2,11 +2,13 @@ package undo
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/facts"
 )
 
 // built are folders that programs make again, with the files beside them, or in them, that say
@@ -50,9 +52,14 @@ func (p *keeping) madeAgain(path string) bool {
 	return true
 }
 
-// rebuilt reports whether a folder can be made again: it is a build folder with its manifest beside it,
-// and git ignores it where there is a repository.
+// rebuilt reports whether a folder can be made again: it is in a cache of the user, or it is a build folder with its
+// manifest beside it, and git ignores it where there is a repository.
 func rebuilt(path string, ignored func(top string) bool) (why string, is bool) {
+	home, _ := os.UserHomeDir() // "" = no cache is known
+	if slices.ContainsFunc(facts.Caches(home), func(dir string) bool { return inside(path, dir) }) &&
+		git.Top(path) == "" {
+		return againWords, true
+	}
 	manifests, known := built[filepath.Base(path)]
 	if !known {
 		return "", false
