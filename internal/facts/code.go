@@ -95,6 +95,12 @@ var innards = lazyregexp.New(`__dict__\s*(?:\.get\(|\[)|__globals__|__builtins__
 var setsVariable = lazyregexp.New(`(?:os\.environ|process\.env|\bENV|\$ENV|\$_ENV)(?:\[['"]|\.|\{['"]?)([A-Za-z_]\w*)['"]?[\]}]?\s*(?:\|\|)?=\s*` +
 	`('[^']*'|"[^"]*"|[^\s=])`)
 
+// givesVariables finds the environment of a program in code, namedValue a variable of it: env={"NAME": "value"}.
+var (
+	givesVariables = lazyregexp.New(`\benv['"]?\s*[=:]\s*(?:dict\(|\{)[^})]*`)
+	namedValue     = lazyregexp.New(`\b([A-Z][A-Z0-9_]*)['"]?\s*[=:]\s*('[^']*'|"[^"]*")`)
+)
+
 // socketText finds the path of a socket in code.
 var socketText = lazyregexp.New(`[~/][\w./@-]*\.sock\b`)
 
@@ -172,7 +178,11 @@ func (f *codeFollower) follow(text string) {
 	if f.lang == "python" && innards.MatchString(text) {
 		f.doubt(DoubtEval, "the code takes a function out of what holds it")
 	}
-	for _, found := range setsVariable.FindAllStringSubmatch(text, 20) {
+	all := setsVariable.FindAllStringSubmatch(text, 20)
+	for _, given := range givesVariables.FindAllString(text, 8) {
+		all = append(all, namedValue.FindAllStringSubmatch(given, 20)...)
+	}
+	for _, found := range all {
 		value := darkValue.word
 		if text := found[2]; len(text) > 1 {
 			value = literal(text[1 : len(text)-1])
@@ -362,9 +372,11 @@ func (f *codeFollower) special(k codeCall) (done bool) {
 	case f.lang == "python" && strings.HasSuffix(k.name, ".replace") && len(k.args) == 1: // of a path, not of a text
 		f.path(KindMove, k.self.word)
 		f.path(KindWrite, k.args[0].word)
+	case f.client == "git" && strings.HasSuffix(k.name, ".execute") && len(k.args) > 0: // git.execute(["git", "push"])
+		f.command(k.args[0], nil, k)
 	case k.name == computedMember:
 		f.doubt(DoubtEval, short(k.text)+" is a call of a function that is only known when it runs")
-	case f.table.isEval(k.name):
+	case f.table.isEval(k.name), strings.HasSuffix(k.name, "Worker") && ofText.MatchString(k.text):
 		f.eval(k)
 	default:
 		return false
@@ -484,7 +496,14 @@ func (f *codeFollower) verb(k codeCall) {
 	for _, a := range k.args {
 		f.argumentSQL(a)
 	}
+	if words := f.asCommand(k); words != nil {
+		f.finder = f.guessed()
+		f.child(k).run(words, &finder{text: f.text, span: f.span, env: f.env})
+		return
+	}
 	switch {
+	case k.name == "" && (f.client == "sh" || f.client == "plumbum"):
+		f.doubt(DoubtProgram, short(k.text)+" runs a program that is not known")
 	case deletesByName.MatchString(last) && !strings.Contains(last, "cookie"):
 		f.effect(KindDelete, "data:"+last, false)
 	case deletesSelf[last] && len(k.args) == 0 && isMethod:
@@ -506,6 +525,39 @@ func (f *codeFollower) verb(k codeCall) {
 	case deeds[last] || anyOf(of[:1], deeds) || anyOf(of[len(of)-1:], deeds):
 		f.doubt(DoubtProgram, "what "+short(k.text)+" does is not in the tables")
 	}
+}
+
+// ofText finds that a worker gets its code as a text.
+var ofText = lazyregexp.New(`\beval['"]?\s*:\s*true`)
+
+// asCommand is the command that a method of a library stands for, where each method is a program or a subcommand:
+// repo.git.push("--force") of GitPython, git.push("--force") and rm("-rf", "src") of sh. nil = it is none.
+func (f *codeFollower) asCommand(k codeCall) (words []Word) {
+	path := strings.Split(strings.TrimPrefix(k.name, "sh."), ".")
+	last := strings.ReplaceAll(path[len(path)-1], "_", "-")
+	switch {
+	case f.client == "git" && len(path) > 1 && f.sh.r.t.program("git").sub(last) != nil:
+		path = []string{"git", last}
+	case f.client == "sh" && !reads[path[0]] && f.sh.r.t.program(path[0]) != nil:
+	default:
+		return nil
+	}
+	for _, name := range path {
+		words = append(words, Word{Text: name, Kind: Literal})
+	}
+	for _, a := range k.args {
+		switch flag := "--" + strings.ReplaceAll(a.key, "_", "-"); {
+		case a.key == "" && a.word.Kind == "":
+			words = append(words, darkValue.word)
+		case a.key == "":
+			words = append(words, a.word)
+		case a.name == "True" || a.word.Text == "True":
+			words = append(words, Word{Text: flag, Kind: Literal})
+		default:
+			words = append(words, a.word.with(flag+"="+a.word.Text))
+		}
+	}
+	return words
 }
 
 // dropsFirst finds that an ORM drops the tables before it makes them.
