@@ -522,13 +522,46 @@ func (s *statement) isMySQL() bool {
 	return strings.HasPrefix(name, "mysql") || strings.HasPrefix(name, "maria") || name == "mycli"
 }
 
+// dotDeeds are the commands of sqlite3 and DuckDB that run, write or load, dotLooks the others.
+var (
+	dotDeeds = strings.Fields(`.shell .system .read .output .once .save .backup .restore .open .import .load .log .cd
+		.clone .archive .excel .www .trace .iotrace .session .connection .testcase .testctrl .filectrl .dbconfig
+		.imposter .recover .selftest .unmodule .check`)
+	dotLooks = strings.Fields(`.auth .bail .binary .changes .columns .constant .crlf .crnl .databases .dbinfo .dump
+		.echo .eqp .exit .expert .explain .fullschema .headers .help .indexes .indices .intck .keyword
+		.large_number_rendering .limit .lint .maxrows .maxwidth .mode .nonce .nullvalue .parameter .print
+		.progress .prompt .quit .rows .scanstats .schema .separator .sha3sum .show .stats .tables .timeout
+		.timer .version
+		.vfsinfo .vfslist .vfsname .width`)
+)
+
+// dotCommand is the whole name of a command that begins with a dot: any beginning is enough. Where
+// several commands have a beginning, it is that of a deed.
+func dotCommand(name string) string {
+	if slices.Contains(dotLooks, name) {
+		return name
+	}
+	for _, list := range [][]string{dotDeeds, dotLooks} {
+		for _, whole := range list {
+			if strings.HasPrefix(whole, name) {
+				return whole
+			}
+		}
+	}
+	return name
+}
+
 // metaCommand follows a command of a client, such as \! of psql or .shell of sqlite3.
 func (c *finder) metaCommand(line string) {
-	name, rest, _ := strings.Cut(line, " ")
+	words := strings.FieldsFunc(line, unicode.IsSpace)
+	name := words[0]
+	rest := strings.Trim(line[len(name):], " \t'\"")
 	if !strings.HasPrefix(name, `\`) {
 		name = strings.ToLower(name)
 	}
-	rest = strings.Trim(rest, ` '"`)
+	if len(name) > 1 && name[0] == '.' {
+		name = dotCommand(name)
+	}
 	switch {
 	case strings.HasPrefix(line, `\!`):
 		c.nested("sql").line(strings.TrimSpace(line[2:]))
@@ -545,7 +578,8 @@ func (c *finder) metaCommand(line string) {
 		c.started(literal(rest), "sql")
 	case name == `\copy`:
 		c.statement(append([]sqlWord{{text: "copy"}}, sqlStatements(rest)[0]...))
-	case name == `\o` || name == `\w` || name == ".output" || name == ".once" || name == ".save" ||
+	case name == `\o` || name == `\w` || name == `\g` || name == `\gx` || name == `\s` ||
+		name == ".output" || name == ".once" || name == ".save" ||
 		name == ".backup" || name == ".dump" && rest != "":
 		if command, is := strings.CutPrefix(rest, "|"); is {
 			c.nested("sql").line(command)
@@ -554,8 +588,11 @@ func (c *finder) metaCommand(line string) {
 		}
 	case name == ".restore":
 		c.effect(KindDelete, "database:", true)
-	case name == ".open" || name == ".import":
+	case strings.HasPrefix(name, ".") && !slices.Contains(dotLooks, name):
 		c.doubt(DoubtCode, "the client is told "+line)
+		if name == ".load" {
+			c.abroad(literal(rest))
+		}
 	}
 }
 
