@@ -236,23 +236,36 @@ func (e *entry) isLookedUp(a *args) bool {
 	return false
 }
 
-// namesFolder reports whether the value of a variable is a folder, or a list of folders.
-func namesFolder(variable string) bool {
-	return slices.ContainsFunc([]string{"PATH", "LIB", "ROOT"}, func(end string) bool {
-		return strings.HasSuffix(variable, end)
-	})
-}
+// namesFolder finds a variable whose value is a folder, or a list of folders.
+var namesFolder = lazyregexp.New(`(?:PATH|LIB|ROOT)$`)
 
 // own follows the variables that the program obeys.
 func (p *applier) own() {
-	for name, what := range p.e.Env {
-		for _, v := range p.env {
-			if v.Name == name || globMatch(name, v.Name) {
-				if t := v.Value.Text; namesFolder(name) && !strings.ContainsAny(t, "/.") && v.Value.Kind == Literal {
-					v.Value.Text = "./" + t
-				}
-				p.role(parseRole(what), v.Value, p.a, nil)
+	if len(p.e.Env) == 0 {
+		return
+	}
+	list := slices.Clip(p.env)
+	for _, name := range sorted(p.sh.vars) {
+		set := slices.ContainsFunc(p.env, func(a Assign) bool { return a.Name == name })
+		if !set && (p.sh.exports[name] || p.sh.exports["*"]) {
+			list = append(list, Assign{name, p.sh.vars[name]})
+		}
+	}
+	for _, v := range list {
+		for name, what := range p.e.Env {
+			if v.Name != name && !globMatch(name, v.Name) {
+				continue
 			}
+			t := v.Value.Text
+			if namesFolder.MatchString(name) && !strings.ContainsAny(t, "/.") && v.Value.Kind == Literal {
+				v.Value.Text = "./" + t
+			}
+			ro := parseRole(what)
+			if (ro.name == "shell" || ro.name == "program") && variables().isHarmless(v.Name, v.Value) {
+				continue
+			}
+			p.obeyed = append(p.obeyed, given{option: &option{name: v.Name, role: ro}, value: &v.Value})
+			p.role(ro, v.Value, p.a, nil)
 		}
 	}
 }

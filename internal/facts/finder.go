@@ -23,6 +23,7 @@ type finder struct {
 	options []given       // of all levels: the program's, then the subcommand's
 	loaded  bool          // its code is a file that is read because the call makes it
 	outer   []conditional // of the levels above: their options may stand anywhere
+	obeyed  []given       // variables of the line that the program obeys
 	cwd     string        // for paths; "" = that of sh
 }
 

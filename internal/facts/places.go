@@ -401,8 +401,8 @@ var variables = sync.OnceValue(func() *variableTable {
 // loadsCode finds options of compilers that name a program, or load code.
 var loadsCode = lazyregexp.New(`(?:^|\s)(?:-fplugin|-B|-wrapper|--?specs|-fuse-ld=/|-load|-Xclang|-Z|--config)|linker=|runner=|wrapper=`)
 
-// isHarmless reports whether a variable changes nothing that matters: it is on the list, or
-// no program is known that obeys it.
+// isHarmless reports whether a variable changes nothing that matters: its name is on the list, or each word of its
+// value is.
 func (t *variableTable) isHarmless(name string, w Word) bool {
 	if strings.HasSuffix(name, "FLAGS") && loadsCode.MatchString(w.Text) {
 		return false
@@ -410,12 +410,15 @@ func (t *variableTable) isHarmless(name string, w Word) bool {
 	if t.plain[name] {
 		return true
 	}
-	for _, g := range t.globs {
-		if globMatch(g.name, name) && (!g.hasValue || w.Kind != Unknown && globMatch(g.value, w.Text)) {
-			return true
-		}
+	words, plain := strings.Fields(w.Text), w.Kind != Unknown && !strings.Contains(w.Text, "/..")
+	if len(words) == 0 {
+		words = []string{""}
 	}
-	return false
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !slices.ContainsFunc(t.globs, func(g variableGlob) bool {
+			return globMatch(g.name, name) && (!g.hasValue || plain && globMatch(g.value, word))
+		})
+	})
 }
 
 // code is the role of a variable's value; ok is false where the variable runs nothing.
