@@ -416,6 +416,7 @@ func (p *applier) act(words []Word) output {
 	if in := p.sh.stdin; rawPeers[p.name()] && in.known {
 		(&guesser{p.finder}).types(in.text)
 	}
+	p.sendsNothing()
 	p.sendsContent()
 	p.streams()
 	p.abroadSQL()
@@ -425,6 +426,8 @@ func (p *applier) act(words []Word) output {
 	m := emptying{p.finder, p.called, p.a}
 	m.empties()
 	m.copiesNothing(p.from)
+	p.logsIn()
+	p.ofOtherDaemon()
 	if known, ok := (&printing{p.finder, p.called, p.a}).prints(words); ok {
 		return known
 	}
@@ -537,6 +540,83 @@ func (p *applier) dryRun(byOptions int) {
 		if ofOption || e.Kind == KindRead || e.Kind == KindSecret || e.Kind == KindConnect {
 			out.Effects = append(out.Effects, e)
 		}
+	}
+}
+
+// logsIn takes the secrets in the words of curl back where it gives them to this machine alone, or to their own
+// service, and does not print them: curl -H "Authorization: Bearer $TOKEN" localhost:3000.
+func (p *applier) logsIn() {
+	isProxy := func(a Assign) bool { return strings.HasSuffix(strings.ToLower(a.Name), "_proxy") }
+	if p.name() != "curl" || p.shown == 0 || p.shown > p.from || slices.ContainsFunc(p.a.given, showsRequest) ||
+		slices.ContainsFunc(p.env, isProxy) {
+		return
+	}
+	for name := range p.sh.vars {
+		if isProxy(Assign{Name: name}) {
+			return
+		}
+	}
+	var hosts []string
+	follows := p.a.has("-L") || p.a.has("--location")
+	for _, e := range p.sh.r.out.Effects[p.from:] {
+		if host, is := strings.CutPrefix(e.Target, "host:"); is {
+			hosts = append(hosts, host)
+		}
+	}
+	p.takeBack(p.shown-1, func(e Effect) bool {
+		name, is := strings.CutPrefix(e.Target, "env:")
+		service, _, _ := strings.Cut(strings.ToLower(name), "_")
+		return is && e.Kind == KindSecret && e.Command < 0 && len(hosts) > 0 &&
+			!slices.ContainsFunc(hosts, func(host string) bool {
+				own := owners[service] != "" && strings.HasSuffix("."+host, "."+owners[service])
+				return !localHosts[host] && (follows || !own)
+			})
+	})
+}
+
+// takeBack leaves out effects behind the first ones.
+func (p *applier) takeBack(first int, which func(Effect) bool) {
+	out := p.sh.r.out
+	out.Effects = append(out.Effects[:first:first], slices.DeleteFunc(slices.Clone(out.Effects[first:]), which)...)
+}
+
+// ofOtherDaemon adds that containers end, or are deleted, which another daemon than this machine's runs.
+func (p *applier) ofOtherDaemon() {
+	other := func(g given) bool { return daemonOptions[g.name] && (g.value == nil || g.value.Text != "default") }
+	if !containerPrograms[p.name()] || !slices.ContainsFunc(slices.Concat(p.options, p.obeyed), other) {
+		return
+	}
+	for _, e := range p.sh.r.out.Effects[p.from:] {
+		if (e.Kind == KindKill || e.Kind == KindDelete) && strings.HasPrefix(e.Target, "container:") {
+			p.effect(e.Kind, "host:docker", e.Certain)
+		}
+	}
+}
+
+var (
+	containerPrograms = names("docker podman nerdctl finch docker-compose podman-compose")
+	daemonOptions     = names("-H --host -c --context --connection --url DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST")
+)
+
+// showsRequest reports whether an option of curl prints its request, or sends it by another host.
+func showsRequest(g given) bool { return !quietOptions[g.name] }
+
+// quietOptions neither print the request nor lead it elsewhere.
+var quietOptions = wordLists["quietOptions"]
+
+// owners are the services whose logins variables hold, by the beginning of the variable's name.
+var owners = map[string]string{
+	"github": "github.com", "gh": "github.com", "gitlab": "gitlab.com", "openai": "openai.com",
+	"anthropic": "anthropic.com", "stripe": "stripe.com", "slack": "slack.com", "cloudflare": "cloudflare.com", "vercel": "vercel.com",
+	"notion": "notion.com", "sentry": "sentry.io", "linear": "linear.app", "npm": "registry.npmjs.org",
+}
+
+// sendsNothing takes the sending back where the input is empty: openssl s_client < /dev/null.
+func (p *applier) sendsNothing() {
+	in := p.sh.stdin
+	text := strings.TrimSpace(in.text)
+	if p.called == "openssl s_client" && in.has && in.known && (text == "" || text == "Q" || text == "QUIT") {
+		p.takeBack(p.from, func(e Effect) bool { return e.Kind == KindSend })
 	}
 }
 

@@ -1009,7 +1009,11 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 		sh.tests = program == "[" || program == "test"
 		defer func() { sh.client, sh.tests = was, false }()
 	}
+	shown, inner := len(sh.r.out.Effects)+1, len(sh.r.out.Commands)
 	words := sh.words(cmd.Args)
+	if len(sh.r.out.Commands) > inner { // a command in its words may print
+		shown = 0
+	}
 	for _, rd := range st.Redirs { // ls &>o rm x: dash runs ls, then rm
 		behind := slices.IndexFunc(cmd.Args, func(w *syntax.Word) bool { return w.Pos().After(rd.Pos()) })
 		if (rd.Op == syntax.RdrAll || rd.Op == syntax.AppAll) && behind > 0 {
@@ -1034,7 +1038,7 @@ func (sh *shell) simple(cmd *syntax.CallExpr, redirects []Redirect, st *syntax.S
 		sh.applyRedirects(redirects, -1, output{known: true}, true)
 		return output{known: true}
 	}
-	c := &finder{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects}
+	c := &finder{text: sh.text(cmd), span: sh.span(cmd), redirects: redirects, shown: shown}
 	if st.Negated {
 		c.text = strings.TrimPrefix(c.text, "! ")
 	}
