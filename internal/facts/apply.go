@@ -635,7 +635,7 @@ func (p *applier) leadsOut() {
 		return
 	}
 	silent := func(ro role, w Word) {
-		if ro.name != "" && ro.name != "_" || w.Kind == Unknown || w.Text == "" ||
+		if ro.name != "" && ro.name != "_" && ro.name != "repo" || w.Kind == Unknown || w.Text == "" ||
 			strings.IndexByte("/~.", w.Text[0]) < 0 || !beyond.MatchString(w.Text) {
 			return
 		}

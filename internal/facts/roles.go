@@ -114,11 +114,16 @@ func (u *use) ofOther() {
 	switch u.ro.name {
 	case "host", "url", "address":
 		u.address(u.w)
-	case "proxy": // all that is sent goes by it
-		u.address(u.w)
-		if host := hostOf(u.w.known()); host != "" {
-			u.effect(KindSend, "host:"+host, true)
+	case "proxy":
+		u.proxy()
+	case "repo":
+		if u.w.Kind == Unknown && u.ro.arg == "" {
+			u.effect(KindConnect, "", false)
+		} else if repoHost(u.w.Text, u.ro.arg) != "" {
+			u.address(u.w)
 		}
+	case "backup":
+		u.address(u.w.with(backupAddress(u.w.Text)))
 	case "remote":
 		u.remote()
 	case "refspec":
@@ -465,6 +470,32 @@ func (u *use) secretAbroad(host, from string) {
 	}
 }
 
+// proxy follows a machine that all that is sent goes by. For mapped, the word is NAME:PORT:TARGET, as curl has it.
+func (u *use) proxy() {
+	text := u.w.Text
+	if u.ro.arg == "mapped" {
+		if strings.HasPrefix(text, "[") { // an address of IPv6
+			_, text, _ = strings.Cut(text, "]")
+		}
+		parts := strings.SplitN(text, ":", 3)
+		if text = parts[len(parts)-1]; len(parts) < 3 || len(text) > 1 && text[0] == ':' && text[1] != ':' {
+			return // it maps the port alone
+		}
+	} else if scheme, rest, _ := strings.Cut(text, ":"); !strings.HasPrefix(rest, "//") && isURL(rest) && scheme != "" {
+		text = rest // http:http://proxy.example
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.Count(part, ":") > 1 && !isURL(part) && part[0] != '[' {
+			part = "[" + part + "]"
+		}
+		w := u.w.with(part)
+		u.address(w)
+		if host := hostOf(w.known()); host != "" {
+			u.effect(KindSend, "host:"+host, true)
+		}
+	}
+}
+
 // remote follows the name or address of a repository.
 func (u *use) remote() {
 	w := u.w
@@ -806,6 +837,11 @@ func (c *finder) variable(name string, w Word) {
 		case "guard":
 			c.doubt(DoubtVariable, name+" changes what programs run")
 			c.effect(KindGuard, "variable:"+name, true)
+		case "repo":
+			if repoHost(w.Text, "") != "" {
+				c.doubt(DoubtVariable, name+" changes what programs run")
+			}
+			c.role(role{name: what}, w, &args{}, nil)
 		default:
 			if name == "PATH" && w.Text != unknownPart && isPlainPath(w, c) {
 				return

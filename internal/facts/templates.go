@@ -15,6 +15,7 @@ type filler struct {
 	a       *args
 	by      *Word // the operand that a condition fitted
 	each    *Word // the operand that $@ stands for
+	host    *Word // the word that $host stands for; nil = the first
 	unknown bool  // a value of the last text is only known when it runs
 }
 
@@ -45,29 +46,39 @@ func (f *filler) give(list []template) {
 			f.perOperand(t)
 			continue
 		}
+		if strings.Contains(t.target, "$host") || strings.Contains(t.target, "${host") {
+			f.perHost(t)
+			continue
+		}
+		f.one(EffectKind(t.kind), t.target, nil)
+	}
+}
+
+// perHost gives an effect for each host, or with the default of the placeholder: without a default none.
+func (f *filler) perHost(t template) {
+	hosts := f.hostWords()
+	for _, f.host = range hosts {
+		f.one(EffectKind(t.kind), t.target, nil)
+	}
+	if f.host = nil; len(hosts) == 0 && strings.Contains(t.target, "|") {
 		f.one(EffectKind(t.kind), t.target, nil)
 	}
 }
 
 // perOperand gives an effect for each operand.
 func (f *filler) perOperand(t template) {
-	if len(f.a.operands) == 0 {
-		text := t.target
-		if at := strings.Index(text, "${@|"); at >= 0 {
-			rest := text[at+4:]
-			def, after, _ := strings.Cut(rest, "}")
-			f.one(EffectKind(t.kind), text[:at]+def+after, nil)
-		} else {
-			f.one(EffectKind(t.kind), strings.NewReplacer("$@", "", "$/@", "").Replace(text), nil)
-		}
-		return
+	text := t.target
+	before, rest, hasDefault := strings.Cut(text, "${@|")
+	def, after, _ := strings.Cut(rest, "}")
+	switch {
+	case hasDefault && len(f.a.operands) == 0:
+		f.one(EffectKind(t.kind), before+def+after, nil)
+	case hasDefault:
+		text = before + "$@" + after
+	case len(f.a.operands) == 0:
+		f.one(EffectKind(t.kind), strings.NewReplacer("$@", "", "$/@", "").Replace(text), nil)
 	}
 	for i := range f.a.operands {
-		text := t.target
-		if at := strings.Index(text, "${@|"); at >= 0 {
-			_, after, _ := strings.Cut(text[at+4:], "}")
-			text = text[:at] + "$@" + after
-		}
 		f.one(EffectKind(t.kind), text, &f.a.operands[i])
 	}
 }
@@ -214,22 +225,20 @@ func (f *filler) placeholder(name string, whole bool) string {
 		case alt == "*":
 			w = f.by
 		case alt == "@":
-			if w = f.each; w != nil && f.e != nil {
-				for i := range f.a.operands {
-					if &f.a.operands[i] == f.each {
-						ro = roleAt(f.a.rolesOf(f.e.words), i, len(f.a.operands))
-					}
+			w = f.each
+			for i := range f.a.operands {
+				if &f.a.operands[i] == f.each {
+					w, ro = f.operand(i)
 				}
 			}
 		case alt == "last":
-			if n := len(f.a.operands); n > 0 {
-				w = &f.a.operands[n-1]
-				if f.e != nil {
-					ro = roleAt(f.a.rolesOf(f.e.words), n-1, n)
+			w, ro = f.operand(len(f.a.operands) - 1)
+		case alt == "host":
+			if w = f.host; w == nil {
+				if hosts := f.hostWords(); len(hosts) > 0 {
+					w = hosts[0]
 				}
 			}
-		case alt == "host":
-			w = f.hostWord()
 			ro = role{name: "host"}
 		case strings.HasPrefix(alt, "-"):
 			for i := range f.options {
@@ -238,11 +247,8 @@ func (f *filler) placeholder(name string, whole bool) string {
 				}
 			}
 		default:
-			if n, err := strconv.Atoi(alt); err == nil && n >= 1 && n <= len(f.a.operands) {
-				w = &f.a.operands[n-1]
-				if f.e != nil {
-					ro = roleAt(f.a.rolesOf(f.e.words), n-1, len(f.a.operands))
-				}
+			if n, err := strconv.Atoi(alt); err == nil {
+				w, ro = f.operand(n - 1)
 			}
 		}
 		if w == nil || w.Text == "" {
@@ -257,6 +263,16 @@ func (f *filler) placeholder(name string, whole bool) string {
 		return f.shown(*w, ro, last)
 	}
 	return def
+}
+
+// operand is the operand at an index, with its role; nil = there is none.
+func (f *filler) operand(i int) (w *Word, ro role) {
+	if n := len(f.a.operands); i < 0 || i >= n {
+		return nil, ro
+	} else if f.e != nil {
+		ro = roleAt(f.a.rolesOf(f.e.words), i, n)
+	}
+	return &f.a.operands[i], ro
 }
 
 // shown is a word as it stands in a target.
@@ -295,32 +311,62 @@ func (f *filler) shown(w Word, ro role, last bool) string {
 	return text
 }
 
-// hostWord is the word that says which host a command is about.
-func (f *filler) hostWord() *Word {
+// hostWords are the words that say which hosts a command is about: options, then operands. A variable of the line does
+// where neither is given.
+func (f *filler) hostWords() (list []*Word) {
+	names := func(ro role, w *Word) {
+		switch {
+		case w == nil:
+		case ro.name == "host", ro.name == "url", ro.name == "remote",
+			ro.name == "name" && isURL(w.Text), // psql --dbname=postgres://HOST/shop
+			ro.name == "repo" && repoHost(w.Text, ro.arg) != "":
+			list = append(list, w)
+		case ro.name == "backup":
+			if at := w.with(backupAddress(w.Text)); at.Text != "" {
+				list = append(list, &at)
+			}
+		}
+	}
 	for i := range f.options {
-		switch f.options[i].role.name {
-		case "host", "url", "remote":
-			if f.options[i].value != nil {
-				return f.options[i].value
-			}
-		case "name": // psql --dbname=postgres://HOST/shop
-			if v := f.options[i].value; v != nil && isURL(v.Text) {
-				return v
-			}
+		names(f.options[i].role, f.options[i].value)
+	}
+	if f.e != nil {
+		for i := range f.a.operands {
+			names(roleAt(f.a.rolesOf(f.e.words), i, len(f.a.operands)), &f.a.operands[i])
 		}
 	}
-	if f.e == nil {
-		return nil
-	}
-	for i := range f.a.operands {
-		switch roleAt(f.a.rolesOf(f.e.words), i, len(f.a.operands)).name {
-		case "host", "url", "remote":
-			return &f.a.operands[i]
-		case "name":
-			if isURL(f.a.operands[i].Text) {
-				return &f.a.operands[i]
-			}
+	for i := range f.obeyed {
+		if len(list) == 0 {
+			names(f.obeyed[i].role, f.obeyed[i].value)
 		}
 	}
-	return nil
+	return list
 }
+
+// repoHost is the host that a repository of a forge lies on: that of an address, or of HOST/OWNER/NAME; "" = the line
+// does not say. With an argument of the role an address alone counts: the word may also be a branch.
+func repoHost(text, arg string) string {
+	if isURL(text) || isScpLike(text) && strings.Contains(text, "@") || arg == "" && strings.Count(text, "/") == 2 {
+		return hostOf(text)
+	}
+	return ""
+}
+
+// backupAddress is the address at which a program of backups finds its repository; "" = that is a folder of this
+// machine: sftp:me@host:/folder, s3:host/bucket, rest:https://host, me@host:folder::archive.
+func backupAddress(text string) string {
+	service, rest, _ := strings.Cut(text, ":")
+	switch {
+	case strings.HasPrefix(text, "file:"):
+		return ""
+	case backupServices[service] && !strings.HasPrefix(rest, "//"):
+		return rest
+	case isURL(text), isScpLike(text) && (strings.Contains(service, "@") || strings.HasPrefix(rest, "/") ||
+		strings.HasPrefix(rest, ":/")):
+		return text
+	}
+	return ""
+}
+
+// backupServices stand before the address of a repository.
+var backupServices = names("sftp rest s3 b2 gs azure swift rclone webdav")

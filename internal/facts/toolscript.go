@@ -99,8 +99,8 @@ var (
 // transfers follows the commands of sftp, ftp and lftp.
 func (s *toolScript) transfers() {
 	host := "host:"
-	if w := (&filler{finder: s.finder}).hostWord(); w != nil {
-		host += hostOf(w.Text)
+	if words := (&filler{finder: s.finder}).hostWords(); len(words) > 0 {
+		host += hostOf(words[0].Text)
 	} else if len(s.words) > 1 {
 		host += hostOf(s.words[len(s.words)-1].Text)
 	}
