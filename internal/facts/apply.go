@@ -293,6 +293,50 @@ func (p *applier) unknowns() {
 	}
 }
 
+// mayHoldOptions reports whether a variable may hold options, where one of the entry's options runs, writes or
+// destroys something: go test $X, git checkout $X. A word behind -- is none, nor is perhaps a word behind an option.
+// People name machines, branches and the like by variables: those are left alone.
+func (a *args) mayHoldOptions(e *entry, words []Word) bool {
+	if len(a.operands) == 0 || e.options.style == styleNone || e.language() == "sql" || !e.hasGraveOption() {
+		return false
+	}
+	roles, n := a.rolesOf(e.words), len(a.operands)
+	for i, w := range words[1:] {
+		at := slices.IndexFunc(a.operands, func(o Word) bool { return sameWord(o, w) })
+		if w.Kind == Literal && w.Text == "--" || at > 0 && e.stops() {
+			return false
+		}
+		if at >= 0 && w.several && !w.safe && (w.from == "" || strings.HasPrefix(w.from, "${")) &&
+			!strings.HasPrefix(words[i].Text, "-") && !namesOther[roleAt(roles, at, n).name] {
+			return true
+		}
+	}
+	return false
+}
+
+// namesOther are the roles of words that name no file of this machine, graveRoles those of values by which an option
+// runs or changes something.
+var (
+	namesOther = names("host url address remote refspec repo user unit process seek")
+	graveRoles = names("shell program command code script opens options write delete")
+	mildKinds  = names("doubt read connect")
+)
+
+// hasGraveOption reports whether an option of the entry runs, writes or takes away something.
+func (e *entry) hasGraveOption() bool {
+	for _, o := range e.options.byName {
+		if graveRoles[o.role.name] {
+			return true
+		}
+	}
+	isOption := func(a atom) bool { return !a.not && len(a.text) > 1 && a.text[0] == '-' && a.text != "--" }
+	byOption := func(all []atom) bool { return slices.ContainsFunc(all, isOption) }
+	grave := func(t template) bool { return !mildKinds[t.kind] }
+	return slices.ContainsFunc(e.with, func(c conditional) bool {
+		return slices.ContainsFunc(c.when, byOption) && slices.ContainsFunc(c.effects, grave)
+	})
+}
+
 // folderOption follows an option such as git -C.
 func (p *applier) folderOption() {
 	for _, g := range p.a.given {
@@ -402,6 +446,9 @@ func (p *applier) act(words []Word) output {
 	}
 	p.from = len(p.sh.r.out.Effects)
 	p.followOptions()
+	if p.a.mayHoldOptions(p.e, p.words) {
+		p.doubt(DoubtWord, "an option of "+short(p.text)+" is only known when it runs")
+	}
 	byOptions := len(p.sh.r.out.Effects)
 	out := p.followOperands()
 	p.effects()

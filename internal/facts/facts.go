@@ -106,10 +106,11 @@ type Word struct {
 	Text string   `json:"text"`
 	Kind WordKind `json:"kind"`
 
-	safe bool   // what is unknown of it is one word without a dash at its beginning, and no path
-	from string // the command that computed it; "" = a variable, or a command that is named
-	made bool   // the shell makes a part, such as the value of a variable
-	span Span
+	safe    bool   // what is unknown of it is one word without a dash at its beginning, and no path
+	from    string // the command that computed it; "" = a variable, or a command that is named
+	made    bool   // the shell makes a part, such as the value of a variable
+	several bool   // it is a variable that may be an option: without quotes, or by its name
+	span    Span
 }
 
 // Assign is a variable that is set for a command.

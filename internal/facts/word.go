@@ -134,6 +134,7 @@ type evaluation struct {
 	unsafe  bool
 	from    string
 	made    bool
+	several bool
 	started bool
 }
 
@@ -144,7 +145,7 @@ func (ev *evaluation) flush() {
 	w := Word{Text: ev.text.String(), Kind: Literal, from: ev.from, made: ev.made}
 	switch {
 	case ev.unknown:
-		w.Kind, w.safe = Unknown, !ev.unsafe
+		w.Kind, w.safe, w.several = Unknown, !ev.unsafe, ev.several && w.Text == unknownPart
 	case ev.glob:
 		w.Kind = Pattern
 	}
@@ -172,6 +173,7 @@ func (ev *evaluation) dark(safe bool, from string) {
 func (ev *evaluation) value(w Word, quoted bool) {
 	w = ev.sh.r.expanded(w)
 	if w.Kind == Unknown && w.Text == unknownPart {
+		ev.several = ev.several || !quoted && ev.split
 		ev.dark(w.safe, w.from)
 		return
 	}
@@ -261,6 +263,7 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 			ev.parts(p.Parts, true, false)
 		case *syntax.ParamExp:
 			ev.param(p, quoted)
+			ev.several = ev.several || quoted && p.Param != nil && namesOption.MatchString(p.Param.Value)
 		case *syntax.ArithmExp:
 			ev.sh.inner(p)
 			ev.dark(true, "")
@@ -281,6 +284,9 @@ func (ev *evaluation) parts(parts []syntax.WordPart, quoted, first bool) {
 		}
 	}
 }
+
+// namesOption finds a variable whose name says that an option is in it, also where it stays one word: "$FLAGS".
+var namesOption = lazyregexp.New(`(?i)(?:^|_)(?:opts?|options?|flags?|args?|mode|action|expr|expression|switch)$`)
 
 // vanishes reports whether a word in double quotes is no word: "$@" where there are no
 // parameters.
