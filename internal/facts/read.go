@@ -87,14 +87,23 @@ func setVariables(sh *shell, list []string) {
 }
 
 // withoutUsual reads a line once more, as the shell does where its variables are not set: then
-// rm -rf $TMPDIR/* is about /*, and cd $TMPDIR leads home. Only losses there are added.
+// rm -rf $TMPDIR/* is about /*, and cd $TMPDIR leads home. Only losses there are added. Where a word stands for such a
+// variable, as in ${CODEX_HOME:-src}, it is read with the variable's usual value, for effects in the home.
 func (r *reading) withoutUsual(line string) {
 	other := newReading(r.env, r.out.Tool, line)
 	other.unset, other.start, other.variables = true, r.start, r.variables
 	other.shell(line, true)
 	for _, e := range other.out.Effects {
-		if (e.Kind == KindDelete || e.Kind == KindMove) && isWholeOf(e.Target, "/", r.env.Home) {
-			r.bare(line).effectWhy(e.Kind, e.Target, false, "where "+r.usual+" is not set")
+		switch e.Kind {
+		case KindDelete, KindMove, KindGuard, KindConfigure, KindSecret:
+		default:
+			continue
+		}
+		loses := (e.Kind == KindDelete || e.Kind == KindMove) && isWholeOf(e.Target, "/", r.env.Home)
+		isSame := func(o Effect) bool { return o.Kind == e.Kind && o.Target == e.Target }
+		if loses || r.defaults && strings.HasPrefix(e.Target, r.env.Home+"/") &&
+			!slices.ContainsFunc(r.out.Effects, isSame) {
+			r.bare(line).effectWhy(e.Kind, e.Target, false, "where "+r.usual+" has another value")
 		}
 	}
 	r.usual = ""

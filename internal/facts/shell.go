@@ -37,6 +37,7 @@ type reading struct {
 	path        []string             // folders that the call adds to those of programs
 	unset       bool                 // variables with a usual value have none
 	usual       string               // a variable whose usual value was taken; "" = none was
+	defaults    bool                 // a word stands for such a variable, where it has no value
 }
 
 // input is the standard input of a command.

@@ -150,8 +150,7 @@ func (ev *evaluation) flush() {
 		w.Kind = Pattern
 	}
 	ev.out = append(ev.out, w)
-	ev.text.Reset()
-	ev.glob, ev.unknown, ev.unsafe, ev.made, ev.started, ev.from = false, false, false, false, false, ""
+	*ev = evaluation{sh: ev.sh, split: ev.split, out: ev.out}
 }
 
 func (ev *evaluation) literal(text string) {
@@ -335,8 +334,7 @@ func (ev *evaluation) tilde(text string, whole bool) string {
 		folder = ev.sh.cwd
 	case name == "root":
 		folder = "/root"
-	case userName.MatchString(name) &&
-		ev.sh.r.env.Home != "":
+	case userName.MatchString(name) && ev.sh.r.env.Home != "":
 		folder = path.Join(path.Dir(ev.sh.r.env.Home), name)
 	default:
 		return text
@@ -498,9 +496,8 @@ func (ev *evaluation) operation(x *parameter, other Word) {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
 		ev.fallback(x, other)
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		other = ev.fallback(x, other)
-		if !x.known || x.w.Text == "" {
-			ev.sh.vars[x.name] = other
+		if value, set := ev.fallback(x, other); !set {
+			ev.sh.vars[x.name] = value
 		}
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		ev.plain(x)
@@ -527,14 +524,20 @@ func (ev *evaluation) operation(x *parameter, other Word) {
 	}
 }
 
-// fallback is the value of the variable, or the other word where the variable has none. It returns that word.
-func (ev *evaluation) fallback(x *parameter, other Word) Word {
+// fallback is the value of the variable, or the other word where the variable has none, which it returns then. set is
+// true where the variable has a value. A variable with a usual value mostly has none where the line runs.
+func (ev *evaluation) fallback(x *parameter, other Word) (value Word, set bool) {
 	_, byLine := ev.sh.vars[x.name]
+	usual, isUsual := ev.sh.r.usualPath(x.name)
 	switch {
-	case !byLine && x.name == "TMPDIR": // mostly not set where the line runs
+	case !byLine && isUsual:
+		if ev.sh.r.defaults = true; ev.sh.r.unset {
+			other = literal(usual)
+		}
 		ev.value(other, x.quoted)
 	case x.known && x.w.Text != "":
 		ev.value(x.w, x.quoted)
+		return x.w, true
 	case x.known:
 		ev.value(other, x.quoted)
 	case alwaysSet[x.name]:
@@ -543,7 +546,7 @@ func (ev *evaluation) fallback(x *parameter, other Word) Word {
 		other.from = cmp.Or(other.from, "${"+x.name+"}")
 		ev.value(other, x.quoted)
 	}
-	return other
+	return other, false
 }
 
 // inCase is the value of the variable in small or in capital letters. of is the pattern of letters that change.
@@ -635,15 +638,24 @@ func (sh *shell) variable(name string) (Word, bool) {
 	case "IFS":
 		return Word{Text: " ", Kind: Literal}, true
 	}
-	path, ok := variables().Paths[name]
-	if !ok || sh.r.env.Home == "" && strings.HasPrefix(path, "~") {
+	path, ok := sh.r.usualPath(name)
+	if !ok {
 		return Word{}, false
 	}
 	if sh.r.unset {
 		return Word{Kind: Literal}, true
 	}
 	sh.r.usual = name
-	return Word{Text: strings.Replace(path, "~", sh.r.env.Home, 1), Kind: Literal}, true
+	return literal(path), true
+}
+
+// usualPath is the value that a variable of the environment mostly has, where it has one.
+func (r *reading) usualPath(name string) (path string, ok bool) {
+	path, ok = variables().Paths[name]
+	if !ok || r.env.Home == "" && strings.HasPrefix(path, "~") {
+		return "", false
+	}
+	return strings.Replace(path, "~", r.env.Home, 1), true
 }
 
 // ansiC decodes the text of $'…', and of a format of printf.
