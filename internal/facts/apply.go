@@ -568,7 +568,15 @@ func (p *applier) runsCodeOfProject() {
 		if p.sh.where == "" && p.isMadeWord(w) {
 			p.doubt(DoubtMade, "the line makes "+w.Text+" and "+p.called+" runs it")
 		}
-		if _, value, _ := strings.Cut(w.Text, "="); isAssignment.MatchString(w.Text) && looksLikeLine(value) {
+		name, value, _ := strings.Cut(w.Text, "=")
+		if !isAssignment.MatchString(w.Text) {
+			continue
+		}
+		name = strings.TrimSuffix(name, "+")
+		if _, obeyed := variables().code(name); obeyed {
+			p.variable(name, w.with(value))
+		}
+		if looksLikeLine(value) {
 			sh := p.nested(p.called)
 			sh.guess = true
 			p.shellText(sh, w.with(value))

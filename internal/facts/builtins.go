@@ -64,6 +64,12 @@ func (c *finder) builtin(name string, rest []Word) (out output, ok bool) {
 		return b.eval(), true
 	case "set":
 		return output{known: true}, b.setParams()
+	case "setenv": // of csh
+		if len(rest) > 1 && !strings.Contains(rest[0].Text, "=") {
+			b.sh.export(rest[0].Text)
+			c.set(rest[0].Text, rest[1])
+		}
+		return output{}, false
 	case "shift":
 		b.shiftParams()
 	case "unset":
@@ -235,6 +241,11 @@ func (b *builtin) setParams() bool {
 				return false
 			}
 		default:
+			if name, value, has := strings.Cut(w.Text, "="); has { // of cmd
+				b.variable(name, w.with(value))
+			} else if i > 0 && i+1 < len(rest) && strings.Contains(rest[i-1].Text, "x") { // of fish: set -gx NAME VALUE
+				b.variable(w.Text, rest[i+1])
+			}
 			b.sh.params = append([]Word{}, rest[i:]...)
 			return true
 		}

@@ -272,11 +272,19 @@ func (u *use) context() {
 	u.abroad(u.w)
 }
 
-// classpath follows a list of folders and files from which a program loads code.
+// classpath follows a list of folders and files from which a program loads code or settings. The value that a variable
+// had before may be among them.
 func (u *use) classpath() {
 	for part := range strings.SplitSeq(u.w.Text, ":") {
-		if target, ok := u.absolute(part); ok && u.w.Kind != Unknown {
-			u.runsMade(strings.TrimSuffix(target, "/*"), "", part)
+		w := u.w.with(strings.TrimSuffix(part, "/*"))
+		if w.Kind == Unknown {
+			if part != unknownPart {
+				u.doubt(DoubtVariable, "what "+u.name()+" loads is only known when it runs")
+			}
+			continue
+		}
+		if target, ok := u.absolute(w.Text); ok && !u.runsMade(target, "", part) {
+			u.abroad(w.with(target))
 		}
 	}
 }
@@ -792,8 +800,11 @@ func (u *use) setting() {
 		return
 	}
 	if rest, is := strings.CutPrefix(what, "doubt "); is {
-		u.doubt(DoubtKind(rest), u.name()+" sets "+key)
-		return
+		kind, role, _ := strings.Cut(rest, " ")
+		u.doubt(DoubtKind(kind), u.name()+" sets "+key)
+		if what = role; role == "key" { // url.https://host.example/.insteadOf
+			what, v = "remote", w.with(key[strings.IndexByte(key, '.')+1:strings.LastIndexByte(key, '.')])
+		}
 	}
 	ro := parseRole(what)
 	if ro.name == "guard" {
@@ -831,6 +842,9 @@ func (c *finder) variable(name string, w Word) {
 		return
 	}
 	if what, ok := vs.code(name); ok {
+		if w.Text == "" && w.Kind == Literal && what != "guard" && what != "cd" && !strings.EqualFold(name, "PATH") {
+			return // as if it were not set
+		}
 		switch what {
 		case "", "_", "doubt":
 			c.doubt(DoubtVariable, name+" changes what programs run")
@@ -843,7 +857,12 @@ func (c *finder) variable(name string, w Word) {
 			}
 			c.role(role{name: what}, w, &args{}, nil)
 		default:
-			if name == "PATH" && w.Text != unknownPart && isPlainPath(w, c) {
+			own := (what == "url" || what == "host") && localHosts[hostOf(w.Text)] && !strings.ContainsAny(w.Text, ",|")
+			if own || name == "PATH" && w.Text != unknownPart && isPlainPath(w, c) {
+				return
+			}
+			if what == "classpath" {
+				c.role(role{name: what}, w, &args{}, nil)
 				return
 			}
 			c.doubt(DoubtVariable, name+" changes what programs run")

@@ -860,46 +860,42 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 	odd := false // it makes numbers, or other names of variables
 	exports := variant == "export"
 	for _, a := range cmd.Args {
-		if a.Name != nil && (variant == "local" || variant == "declare" || variant == "typeset") {
-			sh.own(a.Name.Value)
-		}
-		if a.Name != nil && exports {
-			sh.export(a.Name.Value)
-		}
-		switch {
-		case a.Name == nil:
-			if a.Value != nil {
-				flags := sh.words([]*syntax.Word{a.Value})
-				words = append(words, flags...)
-				for _, w := range flags {
-					odd = odd || w.Kind == Unknown || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text,
-						"inulc")
-					exports = exports || strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "x")
-					c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(cmd), words: words[:1]}
-					c.evaluates(variant, []Word{w})
-				}
+		c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
+		if a.Name == nil {
+			if a.Value == nil {
+				continue
 			}
-		case a.Naked && odd:
-			sh.fix(a.Name.Value)
-			sh.vars[a.Name.Value] = Word{Text: unknownPart, Kind: Unknown}
-		case a.Naked:
-			if variant == "readonly" {
-				sh.fix(a.Name.Value)
+			flags := sh.words([]*syntax.Word{a.Value})
+			words = append(words, flags...)
+			for _, w := range flags {
+				isFlag := strings.HasPrefix(w.Text, "-")
+				odd = odd || w.Kind == Unknown || isFlag && strings.ContainsAny(w.Text, "inulc")
+				exports = exports || isFlag && strings.Contains(w.Text, "x")
+				c.text, c.words = sh.text(cmd), words[:1]
+				c.evaluates(variant, []Word{w})
+				assigns(c, variant, w, exports)
 			}
-			words = append(words, Word{Text: a.Name.Value, Kind: Literal})
-		default:
+			continue
+		}
+		text := a.Name.Value
+		declares(sh, variant, text, exports)
+		if !a.Naked {
 			w := sh.assign(a)
-			if odd {
-				sh.fix(a.Name.Value)
-				sh.vars[a.Name.Value] = Word{Text: unknownPart, Kind: Unknown}
-			} else if variant == "readonly" {
-				sh.fix(a.Name.Value)
-			}
 			if variant != "local" {
-				c := &finder{sh: sh, index: -1, span: sh.span(a), text: sh.text(a)}
-				c.variable(a.Name.Value, w)
+				c.variable(text, w)
 			}
-			words = append(words, Word{Text: a.Name.Value + "=" + w.Text, Kind: w.Kind})
+			if odd { // declare -n NAME=OTHER
+				c.variable(w.Text, darkValue.word)
+			}
+			text += "=" + w.Text
+		} else if v, is := sh.vars[text]; is && exports {
+			c.variable(text, v)
+		}
+		if odd || variant == "readonly" {
+			sh.fix(a.Name.Value)
+		}
+		if odd {
+			sh.vars[a.Name.Value] = Word{Text: unknownPart, Kind: Unknown}
 		}
 	}
 	isFlag := func(w Word) bool { return strings.HasPrefix(w.Text, "-") }
@@ -908,6 +904,33 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 		return sh.run(words, &finder{text: sh.text(cmd), span: sh.span(cmd)})
 	}
 	return output{known: true}
+}
+
+// declares notes that a variable is of the function under way, or goes to the programs that follow.
+func declares(sh *shell, variant, name string, exports bool) {
+	if variant != "export" && variant != "readonly" {
+		sh.own(name)
+	}
+	if exports {
+		sh.export(name)
+	}
+}
+
+// assigns follows an assignment that is a word with quotes: export "NAME=value".
+func assigns(c *finder, variant string, w Word, exports bool) {
+	sh := c.sh
+	name, value, has := strings.Cut(w.Text, "=")
+	if has && exports && strings.Contains(name, unknownPart) {
+		c.doubt(DoubtVariable, "which variable "+short(c.text)+" sets is only known when it runs")
+	}
+	if !isAssignment.MatchString(w.Text) {
+		return
+	}
+	if of, adds := strings.CutSuffix(name, "+"); adds {
+		name, value = of, sh.vars[of].Text+value
+	}
+	declares(sh, variant, name, exports)
+	c.set(name, w.with(value))
 }
 
 // own makes a variable that of the function under way: it is as before when that ends.
