@@ -55,8 +55,10 @@ func (e *entry) stops() bool {
 	}
 	return slices.ContainsFunc(e.words, func(r role) bool {
 		switch r.name {
-		case "script", "program", "command", "shell", "code", "module":
+		case "script", "program", "command", "shell", "module":
 			return true
+		case "code":
+			return !r.repeats // sqlite3 takes options between statements
 		}
 		return false
 	})
@@ -130,7 +132,7 @@ func (p *applier) actBy(e *entry) output {
 func (p *applier) withoutSubcommand() output {
 	e := p.e
 	if e.Bare != nil {
-		if e.isLookedUp(p.a) { // npm -v
+		if p.e.isLookedUp(p.a, p.called) { // npm -v
 			return output{origin: p.called}
 		}
 		return p.actBy(e.Bare)
@@ -203,9 +205,9 @@ func isLookup(e *entry, word string) bool {
 var lookups = []string{"--help", "--version", "-h", "-help", "-version", "--usage", "/?"}
 
 // isLookedUp reports whether the command only shows help or a version: one of its words asks for that,
-// and no option or operand before it runs something.
-func (e *entry) isLookedUp(a *args) bool {
-	own := strings.Fields(e.Lookups)
+// and no option or operand before it runs something. On a Mac, options of rm and the like end at the first operand.
+func (e *entry) isLookedUp(a *args, called string) bool {
+	own, hasSub := strings.Fields(e.Lookups), strings.Contains(called, " ")
 	named := func(option string) bool { // cargo yank --version 1.0.0 is of that version
 		return (option == "--version" || option == "-version" || option == "-v") && len(a.operands) > 0
 	}
@@ -221,7 +223,7 @@ func (e *entry) isLookedUp(a *args) bool {
 		}
 	}
 	for _, w := range a.unknown {
-		if named(w.Text) {
+		if named(w.Text) || !hasSub && len(a.operands) > 0 && w.span.From > a.operands[0].span.From {
 			continue
 		}
 		if slices.Contains(lookups, w.Text) || slices.Contains(own, w.Text) {
@@ -239,7 +241,7 @@ func (e *entry) isLookedUp(a *args) bool {
 // namesFolder finds a variable whose value is a folder, or a list of folders.
 var namesFolder = lazyregexp.New(`(?:PATH|LIB|ROOT)$`)
 
-// own follows the variables that the program obeys.
+// own follows the variables that the program obeys, before the command or exported.
 func (p *applier) own() {
 	if len(p.e.Env) == 0 {
 		return
@@ -433,7 +435,7 @@ func (p *applier) act(words []Word) output {
 		return out
 	}
 	p.own()
-	if p.e.isLookedUp(p.a) {
+	if p.e.isLookedUp(p.a, p.called) {
 		return output{origin: p.called}
 	}
 	p.folderOption()
@@ -740,7 +742,7 @@ func (p *applier) runsGiven() {
 		case text == "" || scripts && option == "":
 		case (isURL(text) || remoteSpec.MatchString(text)) && !localHosts[hostOf(text)] &&
 			!strings.HasPrefix(text, "file://"):
-			if !namesPeer.MatchString(option) {
+			if !indexes[hostOf(text)] && (!namesPeer.MatchString(option) || namesIndex.MatchString(option)) {
 				p.doubt(DoubtMade, p.name()+" may run what it fetches from "+hostOf(text))
 			}
 		case text == "-" && p.sh.stdin.has && !p.sh.stdin.known && !strings.HasPrefix(p.sh.stdin.origin, "file "),
@@ -767,6 +769,12 @@ var beyond = lazyregexp.New(`^(?:~|\.\.|/(?:home|root|Users|etc|var|srv|mnt|medi
 
 // namesPeer finds an option for the peer of a program: --base-url.
 var namesPeer = lazyregexp.New(`(?i)(?:url|host|server|proxy|registry|endpoint|origin|target|address|remote)$`)
+
+// namesIndex finds an option for the source of packages; indexes are the usual sources.
+var (
+	namesIndex = lazyregexp.New(`(?i)(?:registry|index-url|index)$`)
+	indexes    = names("registry.npmjs.org registry.yarnpkg.com npm.pkg.github.com pypi.org test.pypi.org download.pytorch.org")
+)
 
 // whereFits gives the effects of a condition on operands: for each that fits, where the target
 // names it.

@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
-// finder is a command while its effects are found.
+// finder finds the effects of one command of a line.
 type finder struct {
 	sh        *shell
 	index     int // in Facts.Commands; -1 = it is none
@@ -42,7 +42,7 @@ func (c *finder) effectWhy(kind EffectKind, target string, certain bool, why str
 		return
 	}
 	for i := range r.out.Effects {
-		if e := &r.out.Effects[i]; e.Kind == kind && e.Target == target {
+		if e := &r.out.Effects[i]; e.Command == c.index && e.Kind == kind && e.Target == target {
 			e.Certain = e.Certain || certain
 			return
 		}
@@ -87,7 +87,9 @@ func (c *finder) kills(w Word) {
 	if strings.Trim(w.Text, ".*^$+") == "" { // an expression that any name fits
 		w.Text = "-1"
 	}
-	c.effect(KindKill, "process:"+w.Text, true)
+	for part := range strings.SplitSeq(w.Text, "|") { // an expression may have several names
+		c.effect(KindKill, "process:"+strings.Trim(part, "()"), true)
+	}
 	if w.Text == "-1" || w.Kind == Pattern && globMatch(w.Text, "4711") {
 		c.effectWhy(KindGuard, "process:hookd", w.Text == "-1", "it ends hookd, too")
 	} else if namesGuard(w.Text) {
@@ -145,7 +147,7 @@ func namesGuard(expression string) bool {
 
 func (c *finder) doubt(kind DoubtKind, text string) { c.sh.r.doubt(kind, text, c.span, c.index) }
 
-// guessed is the call as a guess: none of its effects is certain.
+// guessed is the finder of a guess: none of its effects is certain.
 func (c *finder) guessed() *finder {
 	k, sh := *c, *c.sh
 	sh.guess = true
@@ -277,7 +279,7 @@ func (c *finder) real(kind EffectKind, target string) string {
 // placed adds the effects that follow from the place of a file.
 func (c *finder) placed(kind EffectKind, target string, certain bool) {
 	r := c.sh.r
-	at := Effect{Kind: kind, Target: target, Certain: certain}
+	at := Effect{Kind: kind, Target: target, Certain: certain, Command: c.index}
 	if r.placed[at] || len(r.out.Effects) >= maxEffects {
 		return
 	}

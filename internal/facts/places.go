@@ -183,6 +183,9 @@ func (s placeSet) find(target, home string, above bool) (why string, ok bool) {
 	if !strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "~") {
 		return "", false
 	}
+	if lowerASCII(target) == "" { // some file systems leave out characters that are never seen
+		target = strings.Map(shown, target)
+	}
 	q := placeQuestion{target, home, above}
 	s.found.mu.Lock()
 	a, known := s.found.of[q]

@@ -256,7 +256,7 @@ type block struct {
 	set   string // of a set of options
 }
 
-// programs returns the tables. A broken table is a mistake in the program, found by any test.
+// programs returns the tables of programs. A broken table is a mistake in the program, found by any test.
 var programs = sync.OnceValue(loadTables)
 
 func loadTables() *tables {

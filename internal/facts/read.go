@@ -232,7 +232,7 @@ func (r *reading) languages(lang string, texts []string) {
 	}
 }
 
-// bare is a call that belongs to no command.
+// bare is the finder of effects that belong to no command.
 func (r *reading) bare(text string) *finder {
 	sh := &shell{
 		r:     r,
@@ -379,9 +379,21 @@ func joinQuoted(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
+// withoutJoined leaves out the one text that has all files of a call, a line each: it names no file.
+func withoutJoined(args []argument) []argument {
+	var files []string
+	for _, a := range args {
+		if a.key == "filepaths" {
+			files = append(files, a.text)
+		}
+	}
+	joined := argument{"filepath", strings.Join(files, "\n")}
+	return slices.DeleteFunc(args, func(a argument) bool { return len(files) > 1 && a == joined })
+}
+
 // tool reads a call of a tool that is no shell.
 func (r *reading) tool(call neutral.ToolCall) {
-	args := arguments(call.Input, "", 0, nil)
+	args := withoutJoined(arguments(call.Input, "", 0, nil))
 	for _, a := range arguments(call.Given, "", 0, nil) {
 		if !slices.Contains(args, a) {
 			args = append(args, a)

