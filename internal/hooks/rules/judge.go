@@ -73,8 +73,7 @@ func (s *Set) judge(subject *Subject) Opinion {
 			if found.Action = Ask; perhaps.Rule == nil {
 				perhaps = found
 			}
-		case v.Rule == nil || rank(r.Action) < rank(v.Action) ||
-			r.Action == v.Action && v.Perhaps && !found.Perhaps:
+		case v.Rule == nil || rank(r.Action) < rank(v.Action) || r.Action == v.Action && v.Perhaps && !found.Perhaps:
 			found.Context = v.Context
 			v = found
 		}

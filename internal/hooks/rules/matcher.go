@@ -383,9 +383,11 @@ func ofTarget(e *facts.Effect, sort bool, fits func() bool) facts.Fit {
 
 // fitsPath holds the path globs against the target. A glob with `/**` at its end fits the folder
 // itself, too. A folder that is deleted or moved takes its files along: a rule about these fits, unless it lets pass.
+// The project's own folder takes all files inside the project along.
 func (m *Matcher) fitsPath(s *Subject, e *facts.Effect) bool {
 	whole := takesAlong(e) && !m.Wholly
-	one := func(f pattern.Fold) bool { return covers(f, e.Target, whole) }
+	all := whole && e.Target == s.Project && slices.Contains(m.Inside, Project)
+	one := func(f pattern.Fold) bool { return all || covers(f, e.Target, whole) }
 	return (len(m.Paths.Yes) == 0 || slices.ContainsFunc(m.Paths.Yes, one)) && !m.leavesOut(s, e.Target)
 }
 

@@ -69,12 +69,7 @@ func Read(n *yaml.Node, before *Set, opt Options) (*Set, []Problem) {
 		set.Rules, set.Files = slices.Clone(before.Rules), slices.Clone(before.Files)
 	}
 	if n = yamlnode.Resolve(n); n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		p.reject(
-			n,
-			"write a list, such as `- deny: git push * main`",
-			"rules must be a list of rules, is %s",
-			kind(n),
-		)
+		p.reject(n, "write a list, such as `- deny: git push * main`", "rules must be a list of rules, is %s", kind(n))
 		return set, p.problems
 	}
 	for _, item := range n.Content {
@@ -86,12 +81,7 @@ func Read(n *yaml.Node, before *Set, opt Options) (*Set, []Problem) {
 // rule reads one rule into the set.
 func (p *reader) rule(set *Set, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		p.reject(
-			n,
-			"write one of deny, ask, contain, rewrite, context, allow",
-			"a rule must be a mapping, is %s",
-			kind(n),
-		)
+		p.reject(n, "write one of deny, ask, contain, rewrite, context, allow", "a rule must be a mapping, is %s", kind(n))
 		return
 	}
 	members, ok := p.members(n, "a rule", ruleKeys)
@@ -110,11 +100,8 @@ func (p *reader) rule(set *Set, n *yaml.Node) {
 	}
 	if at := members["off"]; at != nil {
 		if off, err := strconv.ParseBool(at.Value); err != nil || !off || earlier == nil || len(members) != 2 {
-			p.reject(
-				at,
-				"write `- {name: NAME, off: true}` with the name of an earlier rule",
-				"off removes a rule that stands before",
-			)
+			p.reject(at, "write `- {name: NAME, off: true}` with the name of an earlier rule",
+				"off removes a rule that stands before")
 			return
 		}
 		set.Rules = slices.DeleteFunc(set.Rules, func(r *Rule) bool { return r == earlier })

@@ -322,7 +322,7 @@ func (p *Past) inLine(s *Subject, f fit) facts.Fit {
 	return p.What.fits(&before).level
 }
 
-// fetchedInLine returns how surely the same call fetches the file that it runs, before that.
+// fetchedInLine returns how surely the call first fetches the file that it then runs.
 func (p *Past) fetchedInLine(s *Subject, f fit) facts.Fit {
 	if f.of == nil || s.Facts == nil || p.Count > 1 {
 		return facts.No
