@@ -57,8 +57,9 @@ func (s *acceptor) prepare(e *events.Event, pending bool) *Prepared {
 //
 // An error means that nothing was accepted and done is not called: ErrQueueFull
 // when Limits.QueueBytes wait already, the error of Health while nothing can be
-// written, ErrClosed. After an error passed to done nothing was accepted either. But a power loss
-// right after ErrIO may leave the event on disk.
+// written, ErrIO while the disk does not take the events before it, ErrClosed. After an
+// error passed to done nothing was accepted either. But a power loss right after ErrIO
+// may leave the event on disk.
 func (s *acceptor) Accept(e *events.Event, prepared *Prepared, hooks []string, done func(error)) error {
 	s.crashPage.Load().note(e.Seq)
 	err := s.Admits(len(e.Data), len(hooks) > 0)
@@ -99,12 +100,20 @@ func (s *acceptor) arrive(e *events.Event, p *Prepared, hooks []string, done fun
 	return nil
 }
 
+// mostArriving is how many bytes of events wait in memory for a disk that hangs: eight of the largest events.
+const mostArriving = 128 << 20
+
 // Admits says why Accept would fail now, for an event of size bytes.
 func (s *acceptor) Admits(size int, pending bool) error {
 	if down := s.down.Load(); down != nil {
 		return down.err
 	}
-	if _, _, bytes := s.pending.load(); pending && bytes > 0 && bytes+int64(size) > s.policy.Load().QueueBytes {
+	_, _, bytes := s.pending.load()
+	arriving := s.appender.arrivals.bytes.Load()
+	switch bytes += arriving; {
+	case arriving > mostArriving:
+		return errBehind
+	case pending && bytes > 0 && bytes+int64(size) > s.policy.Load().QueueBytes:
 		return ErrQueueFull
 	}
 	return nil

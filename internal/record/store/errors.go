@@ -31,6 +31,7 @@ var (
 
 var (
 	errCorrupt  = errors.New("the database is corrupt")
+	errBehind   = fmt.Errorf("%w: too many events wait for it", ErrIO)
 	errCut      = fmt.Errorf("%w: it was changed from outside", errCorrupt)
 	errPending  = fmt.Errorf("%w: pending runs", errCorrupt)
 	errGone     = errors.New("the database was deleted or replaced")

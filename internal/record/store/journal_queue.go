@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -24,7 +25,8 @@ func (a *accepting) size() int { return len(a.record.Head) + len(a.record.Body) 
 
 // arrivals are events that wait to be appended.
 type arrivals struct {
-	some chan struct{} // there are
+	some  chan struct{} // there are
+	bytes atomic.Int64  // of all that were added and not taken in yet
 
 	mu      sync.Mutex // guards all below
 	waiting []*accepting
@@ -41,8 +43,16 @@ func (q *arrivals) add(a *accepting) bool {
 		return false
 	}
 	q.waiting = append(q.waiting, a)
+	q.bytes.Add(int64(a.size()))
 	nudge(q.some)
 	return true
+}
+
+// tookIn notes that the events of a batch do not wait any more.
+func (q *arrivals) tookIn(batch []*accepting) {
+	for _, a := range batch {
+		q.bytes.Add(-int64(a.size()))
+	}
 }
 
 // take returns the events to append next. closed tells that nothing more will come.
@@ -94,6 +104,7 @@ func (s *appender) journalAccepts() {
 		if err == nil {
 			s.arrived(batch, entries)
 		}
+		s.arrivals.tookIn(batch)
 		for i, a := range batch {
 			batch[i] = nil // a sender that is told may send another event, as large as this one
 			a.done(err)
