@@ -30,7 +30,7 @@ const (
 // which the garbage collector would follow.
 type entry struct {
 	journal.Entry
-	place whereabouts
+	where whereabouts
 	over  bool // it went into the database as history keeps it: nothing waited for it any more
 	sent  bool // its sender gave it an id
 }
@@ -61,7 +61,7 @@ func (j *journaled) add(list []entry, at time.Time) {
 	defer j.mu.Unlock()
 	for i := range list {
 		e := &list[i]
-		if e.place == inJournal {
+		if e.where == inJournal {
 			j.only++
 		}
 		j.entries, j.sorted = append(j.entries, e), append(j.sorted, e)
@@ -92,7 +92,7 @@ func byNumber(e *entry, seq uint64) int { return cmp.Compare(e.Number, seq) }
 func (j *journaled) onlyHere(seq uint64) *entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if e := j.find(seq); e != nil && e.place == inJournal {
+	if e := j.find(seq); e != nil && e.where == inJournal {
 		return e
 	}
 	return nil
@@ -102,7 +102,7 @@ func (j *journaled) onlyHere(seq uint64) *entry {
 func (j *journaled) moved(e *entry) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return e.place == inDatabase
+	return e.where == inDatabase
 }
 
 // has reports whether an event is in the journal, as far as that is known here.
@@ -118,7 +118,7 @@ func (j *journaled) over(seq uint64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e := j.find(seq)
-	return e != nil && e.place != inJournal && e.over
+	return e != nil && e.where != inJournal && e.over
 }
 
 // oldest returns the first entries that only the journal has, most at most, and before a
@@ -130,7 +130,7 @@ func (j *journaled) oldest(most int, before journal.Pos) (list []*entry) {
 		if len(list) == most || before != (journal.Pos{}) && !e.Pos.Before(before) {
 			break
 		}
-		if e.place == inJournal {
+		if e.where == inJournal {
 			list = append(list, e)
 		}
 	}
@@ -148,7 +148,7 @@ func (j *journaled) after(seq uint64, most int, wanted func(seq uint64) bool) (l
 		if len(list) == most {
 			break
 		}
-		if e.place != inDatabase && wanted(e.Number) {
+		if e.where != inDatabase && wanted(e.Number) {
 			list = append(list, e)
 		}
 	}
@@ -182,10 +182,10 @@ func (j *journaled) endMoves(moved []*entry, committed bool) {
 	defer j.mu.Unlock()
 	for _, e := range moved {
 		if !committed {
-			e.place, e.over = inJournal, false
+			e.where, e.over = inJournal, false
 			continue
 		}
-		e.place = inDatabase
+		e.where = inDatabase
 		j.only--
 	}
 	j.entries, j.sorted = cut(j.entries, done(j.entries)), cut(j.sorted, done(j.sorted))
@@ -193,7 +193,7 @@ func (j *journaled) endMoves(moved []*entry, committed bool) {
 
 // done returns how many of the first entries are in the database.
 func done(list []*entry) (n int) {
-	for n < len(list) && list[n].place == inDatabase {
+	for n < len(list) && list[n].where == inDatabase {
 		n++
 	}
 	return n
@@ -214,7 +214,7 @@ func (j *journaled) complete() journal.Pos {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
-		if e.place == inJournal {
+		if e.where == inJournal {
 			return e.Pos
 		}
 	}
@@ -367,7 +367,7 @@ func (s *mover) openJournal(db *database, st state, left marks) error {
 	}
 	j.mu.Unlock()
 	for i, e := range list {
-		if e.place == inJournal {
+		if e.where == inJournal {
 			s.pending.accept(e.Number, nil, read[i].size, read[i].hooks, fate{})
 		}
 	}
@@ -401,7 +401,7 @@ func findStored(db *database, list []entry) error {
 	_, err := query(db, func(row scanner) (none struct{}, err error) {
 		var seq uint64
 		if err = row.Scan(&seq); waiting[seq] != nil {
-			waiting[seq].place = inDatabase
+			waiting[seq].where = inDatabase
 		}
 		return none, err
 	}, `SELECT seq FROM events e WHERE seq >= ? AND ifnull((SELECT seq FROM events WHERE id = e.id), seq) = seq`,
@@ -528,7 +528,7 @@ func (s *mover) move(db *database, e *entry) error {
 func (j *journaled) moving(e *entry, over bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.place, e.over = beingMoved, over
+	e.where, e.over = beingMoved, over
 }
 
 // lose gives up an event that cannot be read any more. The file that has it stays.

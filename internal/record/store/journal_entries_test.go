@@ -234,7 +234,7 @@ func TestPendingThatHasMoved(t *testing.T) {
 	gone := *s.journaled.onlyHere(1)
 	gone.Segment += 100
 	for at, want := range map[whereabouts]error{inJournal: journal.ErrDamaged, inDatabase: errMoved} {
-		gone.place = at
+		gone.where = at
 		if _, err := s.pendingOnly(&gone, nil); !errors.Is(err, want) {
 			t.Errorf("at place %v: %v, want %v", at, err, want)
 		}
