@@ -100,7 +100,7 @@ func (s *asks) DropGrants(ctx context.Context, ids ...string) error {
 func (s *asks) Grants(ctx context.Context) ([]Saved, error) { return s.saved(ctx, "grants") }
 
 func (s *asks) saved(ctx context.Context, table string) (all []Saved, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (k Saved, err error) {
 			err = row.Scan(&k.ID, &k.Text)
 			return k, err

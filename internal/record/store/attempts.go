@@ -10,8 +10,8 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// attempts are the attempts under way, as the transaction under way sees them. On
-// disk they are one row, written when they have changed: they are as few as
+// attempts are the attempts under way, as the current transaction sees them. On
+// disk they are one row, written after a change: they are as few as
 // run at once, and most begin and end between two commits.
 type attempts struct {
 	runs  map[events.PendingKey]attempt
@@ -19,7 +19,7 @@ type attempts struct {
 	dirty bool
 }
 
-// attempt is one of them on disk.
+// attempt is one attempt under way, as on disk.
 type attempt struct {
 	Seq     uint64 `json:"seq"`
 	Hook    string `json:"hook"`
@@ -29,26 +29,26 @@ type attempt struct {
 
 func newAttempts() *attempts { return &attempts{runs: map[events.PendingKey]attempt{}} }
 
-func (b *attempts) start(k events.PendingKey, runID string, started int64) {
-	b.runs[k] = attempt{k.Seq, k.Hook, runID, started}
-	b.dirty = true
+func (a *attempts) start(k events.PendingKey, runID string, started int64) {
+	a.runs[k] = attempt{k.Seq, k.Hook, runID, started}
+	a.dirty = true
 }
 
-func (b *attempts) end(k events.PendingKey) {
-	if _, known := b.runs[k]; known {
-		delete(b.runs, k)
-		b.dirty = true
+func (a *attempts) end(k events.PendingKey) {
+	if _, known := a.runs[k]; known {
+		delete(a.runs, k)
+		a.dirty = true
 	}
 }
 
 // flush writes the runs if they have changed.
-func (b *attempts) flush(db *database) error {
-	if !b.dirty {
+func (a *attempts) flush(db *database) error {
+	if !a.dirty {
 		return nil
 	}
 	list := []attempt{}
-	for _, a := range b.runs {
-		list = append(list, a)
+	for _, one := range a.runs {
+		list = append(list, one)
 	}
 	text, err := json.Marshal(list)
 	if err == nil {
@@ -61,17 +61,17 @@ func (b *attempts) flush(db *database) error {
 }
 
 // committed takes the flushed runs as being on disk.
-func (b *attempts) committed() {
-	if b.dirty {
-		b.saved, b.dirty = maps.Clone(b.runs), false
+func (a *attempts) committed() {
+	if a.dirty {
+		a.saved, a.dirty = maps.Clone(a.runs), false
 	}
 }
 
 // forget returns to the last commit. It is written again: it is not known to which file.
-func (b *attempts) forget() {
-	b.runs, b.dirty = maps.Clone(b.saved), true
-	if b.runs == nil {
-		b.runs = map[events.PendingKey]attempt{}
+func (a *attempts) forget() {
+	a.runs, a.dirty = maps.Clone(a.saved), true
+	if a.runs == nil {
+		a.runs = map[events.PendingKey]attempt{}
 	}
 }
 

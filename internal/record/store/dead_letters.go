@@ -35,7 +35,7 @@ func (s *deadLetters) DeadLetters(
 	if limit <= 0 {
 		limit = 50
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		rows, err := list(ctx, db, scanDead, deadColumns+` WHERE (?1 = 0 OR id < ?1) AND (?2 = '' OR hook = ?2)
 			ORDER BY id DESC LIMIT ?3`, before, hook, limit)
 		for _, d := range rows {

@@ -160,7 +160,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 // Decision returns the decision about an event that Event returned; nil =
 // there was none.
 func (s *archive) Decision(ctx context.Context, e *events.Event) (found *wire.Decision, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+`
 			FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))
 		if len(all) > 0 {

@@ -27,7 +27,7 @@ func (s *archive) CountDecisions(
 	ctx context.Context, q DecisionQuery, every time.Duration,
 ) (counts wire.Counts, err error) {
 	sum := newTally(every)
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		low, high, err := q.bounds(ctx, db)
 		if err != nil {
 			return err

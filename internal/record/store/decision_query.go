@@ -47,7 +47,7 @@ func (s *archive) Decisions(ctx context.Context, q DecisionQuery) (page Decision
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		low, high, err := q.bounds(ctx, db)
 		if err != nil || low >= high {
 			return err

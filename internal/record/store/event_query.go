@@ -40,7 +40,7 @@ func pageOf[T any](
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		low, high, err := q.bounds(ctx, db)
 		if err != nil {
 			return err

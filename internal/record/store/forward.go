@@ -162,7 +162,7 @@ type ForwardState struct {
 
 // Place returns the place of a target.
 func (s *forwarding) Place(ctx context.Context, target string) (p ForwardState, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		var oldest int64
 		row := db.QueryRowContext(ctx, `SELECT missed,
 				(SELECT count(*) FROM (SELECT 1 FROM decisions WHERE seq > through LIMIT ?)),

@@ -155,7 +155,7 @@ func (s *aside) SetAside(
 	}
 	missing := func(e *events.Event, hooks []string) error {
 		var known bool
-		err := s.read(ctx, func(db *sql.DB) error {
+		err := s.read(func(db *sql.DB) error {
 			return db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)`, e.EventID).Scan(&known)
 		})
 		if err != nil || known || len(hooks) == 0 {

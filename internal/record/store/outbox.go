@@ -58,7 +58,7 @@ func (s *outbox) Outgoing(
 	if err != nil {
 		return nil, err
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		all, err = list(ctx, db, func(row scanner) (m Outgoing, err error) {
 			var at int64
 			err = row.Scan(&m.N, &m.ID, &m.Subject, &at, &m.Body)
@@ -116,7 +116,7 @@ type OutboxLoad struct {
 
 // OutboxLoad returns the load of messages that wait for the fleet.
 func (s *outbox) OutboxLoad(ctx context.Context) (l OutboxLoad, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		var oldest int64
 		row := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM outbox WHERE refused IS NULL),
 			(SELECT bytes FROM outbox_size),

@@ -171,7 +171,7 @@ func (s *pendings) NextPending(ctx context.Context, after uint64) (size int64, e
 		return 0, fmt.Errorf("read what is pending: %w", err)
 	}
 	only := s.journaled.after(after, 1, s.pending.has)
-	err = s.read(ctx, func(db *sql.DB) (err error) {
+	err = s.read(func(db *sql.DB) (err error) {
 		defer func() { err = damagedRow(err) }()
 		var first uint64
 		row := db.QueryRowContext(ctx, `SELECT seq, ifnull((SELECT size FROM events WHERE seq = p.seq), 1)

@@ -129,7 +129,7 @@ func TestAFloodOfDecidedEventsIsKept(t *testing.T) {
 		}
 		hooktest.Must(t, s.Flush(t.Context()))
 		kept := 0
-		hooktest.Must(t, s.read(t.Context(), func(db *sql.DB) error {
+		hooktest.Must(t, s.read(func(db *sql.DB) error {
 			return db.QueryRow(`SELECT count(*) FROM events`).Scan(&kept)
 		}))
 		if judged != (kept == flood) {

@@ -14,7 +14,7 @@ import (
 )
 
 // read calls f with connections that see everything committed.
-func (s *core) read(ctx context.Context, f func(*sql.DB) error) error {
+func (s *core) read(f func(*sql.DB) error) error {
 	s.handles.RLock()
 	defer s.handles.RUnlock()
 	if s.db == nil || s.replacing.Load() { // a new file has not all yet that was saved of the old one
@@ -40,7 +40,7 @@ func (s *core) read(ctx context.Context, f func(*sql.DB) error) error {
 
 // readTx is read with all queries seeing the same moment.
 func (s *core) readTx(ctx context.Context, f func(querier) error) error {
-	return s.read(ctx, func(db *sql.DB) error {
+	return s.read(func(db *sql.DB) error {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func list[T any](
 // Run returns the run with this id, or the only one whose id begins or ends so, with
 // its output. Letters may be small. It fails with ErrNotFound or ErrAmbiguous.
 func (s *archive) Run(ctx context.Context, id string) (run wire.Run, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		full, err := wholeID(ctx, db, "runs", id)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func (s *archive) Runs(ctx context.Context, q wire.RunQuery) (page Page, err err
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		low, high, err := bounds(ctx, db, q)
 		if err != nil {
 			return err

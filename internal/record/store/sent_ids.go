@@ -94,7 +94,7 @@ func (s *sentIDs) Sent(ctx context.Context, since time.Time, each func(events.Se
 	if err != nil {
 		return fmt.Errorf("read the ids of events: %w", err)
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		rows, err := db.QueryContext(ctx, `SELECT seq, sender, id, content, at, event_id, detail, answer
 			FROM sent WHERE at >= ? ORDER BY seq`, nanos(since))
 		if err != nil {

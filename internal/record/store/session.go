@@ -187,7 +187,7 @@ func scanSession(row scanner) (s wire.Session, err error) {
 // SessionID returns the id of the only session whose id begins or ends with part; part
 // itself where that is the id of one, or of none. It fails with ErrAmbiguous.
 func (s *archive) SessionID(ctx context.Context, part string) (id string, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		ids, err := list(ctx, db, scanID, `SELECT session_id FROM sessions WHERE session_id = ? LIMIT 1`, part)
 		if err == nil && len(ids) == 0 && len(part) >= shortestEnd {
 			ids, err = list(ctx, db, scanID, `SELECT DISTINCT session_id FROM sessions
@@ -214,7 +214,7 @@ func (s *archive) SessionID(ctx context.Context, part string) (id string, err er
 // Began returns when the first event of a session came, as far as the history goes; the zero time of a
 // session that it does not know.
 func (s *archive) Began(ctx context.Context, key SessionKey) (first time.Time, err error) {
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		var at int64
 		row := db.QueryRowContext(ctx, `SELECT first FROM sessions WHERE session_id = ? AND dialect = ?`,
 			key.ID, string(key.Dialect))
@@ -268,7 +268,7 @@ func (s *archive) Sessions(
 	if !q.Until.IsZero() {
 		c.add("last < ?", q.Until.UnixNano())
 	}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		all, err = list(ctx, db, scanSession,
 			`SELECT `+sessionColumns(state)+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`,
 			slices.Concat(stateArgs, c.args, []any{q.Limit})...)

@@ -250,7 +250,7 @@ func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err err
 		by = []string{byHook, byAgent} // what ran, and how long agents waited for all of it
 	}
 	sums := map[string]*span{}
-	err = s.read(ctx, func(db *sql.DB) error {
+	err = s.read(func(db *sql.DB) error {
 		for _, by := range by {
 			for _, r := range q.ranges(time.Now()) {
 				rows, err := list(ctx, db, func(sc scanner) (v row, err error) {
