@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 const (
-	mergeBytes   = 4 << 20          // in the log, roughly, until it is merged
+	mergeBytes   = 4 << 20          // in the log, roughly, until it is merged beside the writer
+	waitBytes    = 32 << 20         // from which on the writer merges it: the merge beside is late
 	commitBytes  = 24 << 10         // that a commit adds to the log beside what it was given: half-filled pages
-	longLog      = 4096             // pages, from which on the writer helps to merge
+	longLog      = 4096             // pages, from which on the writer merges the rest
 	idleMerge    = 30 * time.Second // after which the log is merged however short it is
 	restingSweep = time.Hour        // between two prunings while nothing is written
 )
@@ -73,30 +75,29 @@ func (s *maintenance) maintain() {
 // merging merges the log of the database into its file.
 type merging struct {
 	*core
-	volume  atomic.Int64  // bytes written since the last checkpoint, roughly
-	full    chan struct{} // the log is large enough for a checkpoint
-	grown   chan struct{} // something was written that came from outside
-	catchUp atomic.Bool   // the next commit is to be followed by a checkpoint
+	one    sync.Mutex    // held while the log is merged: two at once get in each other's way
+	volume atomic.Int64  // bytes written since the last merge began, roughly
+	full   chan struct{} // the log is large enough for a checkpoint
+	grown  chan struct{} // something was written that came from outside
 }
 
 // wrote counts the bytes that went into the log. news is the number of bytes that came from outside.
+// The log does not outgrow a slow or starved checkpoint: the writer waits for it, and merges the rest.
 func (s *merging) wrote(bytes, news int) {
 	if news > 0 {
 		nudge(s.grown)
 	}
-	if s.volume.Add(commitBytes+int64(bytes)*3/2) > mergeBytes {
+	switch volume := s.volume.Add(commitBytes + int64(bytes)*3/2); {
+	case volume > waitBytes:
+		s.merge("PASSIVE") // the next commit has the same error
+	case volume > mergeBytes:
 		nudge(s.full)
-	}
-	if s.catchUp.Load() {
-		s.volume.Store(0)
-		s.merge("PASSIVE")
-		s.catchUp.Store(false) // only now may the other side begin another: two at once get in each other's way
 	}
 }
 
 // mergeLong merges a log that is long enough, unless it is the writer's turn.
 func (s *merging) mergeLong(ctx context.Context) {
-	if !s.catchUp.Load() {
+	if s.volume.Load() < waitBytes {
 		s.checkpoint(ctx)
 	}
 }
@@ -105,40 +106,50 @@ func (s *merging) mergeLong(ctx context.Context) {
 // has grown in the meantime and could not begin again; then the writer merges
 // the little that is left, between two commits.
 func (s *merging) checkpoint(ctx context.Context) {
-	s.volume.Store(0)
 	s.handles.RLock()
 	defer s.handles.RUnlock()
 	if s.db == nil {
 		return
 	}
-	s.db.merges.Add(1)
-	defer s.db.merges.Add(1)
-	var busy, pages, merged int // pages are those of when it began
-	err := s.db.reading.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &merged)
+	conn, err := s.db.reading.Conn(ctx) // queries may have them all: not while the writer waits
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	pages, err := s.mergeBy(ctx, conn, "PASSIVE")
 	if err = classify(err); errors.Is(err, errCorrupt) {
 		s.reportCorrupt(err)
 	}
 	if err == nil && pages > longLog {
-		s.catchUp.Store(true)
+		s.volume.Store(waitBytes)
 	}
-	s.size(ctx, s.db)
+	s.size(ctx, conn)
 }
 
 // merge merges the log by the writer's own connection.
 func (s *merging) merge(mode string) error {
-	s.db.merges.Add(1)
-	defer s.db.merges.Add(1)
-	var busy, pages, merged int
-	if err := s.db.row("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &merged); err != nil {
+	if _, err := s.mergeBy(context.Background(), s.db.conn, mode); err != nil {
 		return fmt.Errorf("merge the log: %w", classify(err))
 	}
 	return nil
 }
 
+// mergeBy merges the log and returns how many pages it had when that began.
+func (s *merging) mergeBy(ctx context.Context, q querier, mode string) (pages int, err error) {
+	s.one.Lock()
+	defer s.one.Unlock()
+	s.volume.Store(0)
+	s.db.merges.Add(1)
+	defer s.db.merges.Add(1)
+	var busy, merged int
+	err = q.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &merged)
+	return pages, err
+}
+
 // size takes down how large the database is.
-func (s *merging) size(ctx context.Context, db *database) {
+func (s *merging) size(ctx context.Context, q querier) {
 	var used int64
-	if db.reading.QueryRowContext(ctx, usedBytes).Scan(&used) == nil {
+	if q.QueryRowContext(ctx, usedBytes).Scan(&used) == nil {
 		s.counts.bytes.Store(used)
 	}
 }

@@ -51,7 +51,7 @@ func (s *opener) attach() error {
 	s.db = db
 	s.handles.Unlock()
 	s.transactions.noteSync()
-	s.merging.size(context.Background(), db)
+	s.merging.size(context.Background(), db.reading)
 	s.transactions.publish()
 	return nil
 }
