@@ -30,17 +30,17 @@ func TestDecisions(t *testing.T) {
 		day := begin.Add(-100 * 24 * time.Hour)
 		for _, q := range []struct {
 			name string
-			store.DecisionQuery
+			wire.DecisionQuery
 		}{
-			{"newest page", store.DecisionQuery{}},
-			{"text, rare", store.DecisionQuery{Text: "needle 4242 "}},
-			{"text, frequent", store.DecisionQuery{Text: "git push"}},
-			{"text, absent", store.DecisionQuery{Text: "there is no such text"}},
-			{"one tool, rare", store.DecisionQuery{Tools: []string{"mcp__rare__tool"}}},
-			{"one tool, frequent", store.DecisionQuery{Tools: []string{"Bash"}}},
-			{"one session", store.DecisionQuery{Sessions: []string{"s77"}}},
-			{"denials", store.DecisionQuery{Decisions: []string{"deny"}}},
-			{"one day", store.DecisionQuery{Since: day, Until: day.Add(24 * time.Hour)}},
+			{"newest page", wire.DecisionQuery{}},
+			{"text, rare", wire.DecisionQuery{Text: "needle 4242 "}},
+			{"text, frequent", wire.DecisionQuery{Text: "git push"}},
+			{"text, absent", wire.DecisionQuery{Text: "there is no such text"}},
+			{"one tool, rare", wire.DecisionQuery{Tool: "mcp__rare__tool"}},
+			{"one tool, frequent", wire.DecisionQuery{Tool: "Bash"}},
+			{"one session", wire.DecisionQuery{Session: "s77"}},
+			{"denials", wire.DecisionQuery{Decision: "deny"}},
+			{"one day", wire.DecisionQuery{Since: day, Until: day.Add(24 * time.Hour)}},
 		} {
 			found, pages := 0, 0
 			timed(t, when+q.name, func() { found, pages = all(t, s, q.DecisionQuery) })
@@ -76,7 +76,7 @@ func writeDecisions(s *store.Store, stop <-chan struct{}) (n int) {
 
 // all asks for one page of decisions, part by part as a client does: how many there
 // are, and how many parts.
-func all(t *testing.T, s *store.Store, q store.DecisionQuery) (found, parts int) {
+func all(t *testing.T, s *store.Store, q wire.DecisionQuery) (found, parts int) {
 	t.Helper()
 	for {
 		page, err := s.Decisions(t.Context(), q)

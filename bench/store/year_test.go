@@ -148,10 +148,10 @@ func ask(t *testing.T, s *store.Store) {
 	}
 	for _, q := range []struct {
 		name string
-		q    store.StatsQuery
+		q    wire.StatsQuery
 	}{
-		{"all", store.StatsQuery{}}, {"of a hook", store.StatsQuery{Hook: "hook-07"}}, {"of 30 days", store.StatsQuery{Since: now.Add(-30 * 24 * time.Hour)}},
-		{"of 24 hours", store.StatsQuery{Since: now.Add(-24 * time.Hour)}},
+		{"all", wire.StatsQuery{}}, {"of a hook", wire.StatsQuery{Hook: "hook-07"}}, {"of 30 days", wire.StatsQuery{Since: now.Add(-30 * 24 * time.Hour)}},
+		{"of 24 hours", wire.StatsQuery{Since: now.Add(-24 * time.Hour)}},
 	} {
 		begin := time.Now()
 		stats, err := s.Stats(t.Context(), q.q)

@@ -50,7 +50,7 @@ func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.
 	if page.Runs == nil {
 		page.Runs = []wire.Run{}
 	}
-	return wire.Runs{Runs: page.Runs, Next: page.Next}, unread("the history", "", err)
+	return page, unread("the history", "", err)
 }
 
 // Decisions is Runs for decisions.
@@ -61,11 +61,11 @@ func (r *Recorder) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.De
 	if !r.Flush(ctx) {
 		return wire.Decisions{Decisions: r.newest.findDecisions(q), Recent: true}, nil
 	}
-	page, err := r.store.Decisions(ctx, decisionQuery(q))
+	page, err := r.store.Decisions(ctx, q)
 	if page.Decisions == nil {
 		page.Decisions = []wire.Decision{}
 	}
-	return wire.Decisions{Decisions: page.Decisions, Next: page.Next}, unread("the decisions", "", err)
+	return page, unread("the decisions", "", err)
 }
 
 // CountDecisions counts the decisions that Decisions finds, in the history alone.
@@ -74,19 +74,8 @@ func (r *Recorder) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.
 		return wire.Counts{}, bad
 	}
 	r.Flush(ctx)
-	counts, err := r.store.CountDecisions(ctx, decisionQuery(q.DecisionQuery), q.Every)
+	counts, err := r.store.CountDecisions(ctx, q.DecisionQuery, q.Every)
 	return counts, unread("the decisions", "", err)
-}
-
-func decisionQuery(q wire.DecisionQuery) store.DecisionQuery {
-	return store.DecisionQuery{
-		Decisions: wire.List(q.Decision), Tools: wire.List(q.Tool), Sessions: wire.List(q.Session),
-		Hooks: wire.List(q.Hook), Agents: wire.List(q.Agent), Events: wire.List(q.Event),
-		EventID: q.EventID, Cwds: wire.List(q.Cwd), Text: q.Text, Parts: q.Parts, Shadow: q.Shadow,
-		Without: q.Without, Rewrote: q.Rewrote, Longer: q.Longer, Shorter: q.Shorter,
-		Results: wire.List(q.Result), Undo: q.Undo, Paths: wire.List(q.Path), Hosts: wire.List(q.Host),
-		Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
-	}
 }
 
 // Accepted returns which events were accepted.
@@ -201,7 +190,7 @@ func shown(e store.StoredEvent) wire.StoredEvent {
 // Stats counts runs by hook.
 func (r *Recorder) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
 	r.Flush(ctx)
-	list, err := r.store.Stats(ctx, store.StatsQuery(q))
+	list, err := r.store.Stats(ctx, q)
 	stats := wire.Stats{Hooks: []wire.HookStats{}}
 	for _, s := range list {
 		if q.By != "" && q.By != "hook" {

@@ -94,7 +94,7 @@ func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
 			t.Errorf("handed over %t: asks that have no end: %v", handed, got)
 		}
 		hooktest.Must(t, s.Flush(t.Context()))
-		got, err := s.Decisions(t.Context(), DecisionQuery{Limit: 10})
+		got, err := s.Decisions(t.Context(), wire.DecisionQuery{Limit: 10})
 		if err != nil || len(got.Decisions) != 1 || got.Decisions[0].Answered == nil {
 			t.Errorf("handed over %t: recorded as %+v, %v", handed, got.Decisions, err)
 		}

@@ -264,7 +264,7 @@ func TestEmptiedChainIsAFault(t *testing.T) {
 			if whole := name == "head"; (len(found) == 0) != whole || told != (name == "all") {
 				t.Errorf("findings %v, losses %v", found, s.Losses())
 			}
-			if page, err := s.Decisions(t.Context(), DecisionQuery{}); err != nil || len(page.Decisions) != 3 {
+			if page, err := s.Decisions(t.Context(), wire.DecisionQuery{}); err != nil || len(page.Decisions) != 3 {
 				t.Errorf("%d decisions, %v", len(page.Decisions), err)
 			}
 		})

@@ -114,8 +114,7 @@ func (s *deadLetters) DropDead(ctx context.Context, id int64) error {
 
 // dropDead deletes a dead letter and the parts of its event that were kept for its sake.
 func (s *deadLetters) dropDead(db *database, id int64) error {
-	scan := func(row scanner) (n uint64, err error) { return n, row.Scan(&n) }
-	seq, err := query(db, scan, `SELECT seq FROM dead WHERE id = ?`, id)
+	seq, err := query(db, scanSeq, `SELECT seq FROM dead WHERE id = ?`, id)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,9 @@ const (
 // every since 1970. The most frequent values come first, without ""; all values beyond mostCounted are otherNames
 // together.
 func (s *archive) CountDecisions(
-	ctx context.Context, q DecisionQuery, every time.Duration,
+	ctx context.Context, asked wire.DecisionQuery, every time.Duration,
 ) (counts wire.Counts, err error) {
-	sum := newTally(every)
+	q, sum := decisionQuery(asked), newTally(every)
 	err = s.read(func(db *sql.DB) error {
 		low, high, err := q.bounds(ctx, db)
 		if err != nil {
@@ -73,19 +73,20 @@ func newTally(every time.Duration) *tally {
 type alike struct {
 	start                                 int64
 	decision, agent, tool, hooks, session string
-	outcome                               string
+	said                                  wire.Outcome
+	guarded                               wire.Guarded
 	rewrote, tried                        bool
 	count                                 int64
 }
 
 // add counts the decisions with numbers from ≤ seq < to; words are the trigrams of q.Text.
 // SQLite puts like decisions together: far fewer rows come out than it reads.
-func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words string, from, to int64) error {
+func (t *tally) add(ctx context.Context, db *sql.DB, q decisionQuery, words string, from, to int64) error {
 	start := "0"
 	if t.every > 0 {
 		start = fmt.Sprintf("d.at - d.at %% %d", t.every.Nanoseconds())
 	}
-	columns := start + ` AS start, d.decision AS decision, ` + outcomeColumn + ` AS outcome, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
+	columns := start + ` AS start, d.decision AS decision, ` + saidColumn + ` AS said, d.guarded AS guarded, d.tool AS tool, d.hooks AS hooks, d.session_id AS session,
 		CASE d.agent_name WHEN '' THEN d.dialect ELSE d.agent_name END AS agent,
 		CAST(d.detail AS TEXT) ->> 'rewrote' IS NOT NULL AS rewrote, CAST(d.detail AS TEXT) ->> 'tried' IS NOT NULL AS tried`
 	inner, args := q.sql(columns, from, to, int(to-from))
@@ -98,11 +99,11 @@ func (t *tally) add(ctx context.Context, db *sql.DB, q DecisionQuery, words stri
 	}
 	rows, err := list(ctx, db, func(row scanner) (a alike, err error) {
 		return a, row.Scan(
-			&a.start, &a.decision, &a.outcome, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.tried,
+			&a.start, &a.decision, &a.said, &a.guarded, &a.agent, &a.tool, &a.hooks, &a.session, &a.rewrote, &a.tried,
 			&a.count,
 		)
-	}, `SELECT start, decision, outcome, agent, tool, hooks, session, rewrote, tried, count(*) FROM (`+inner+`)
-		GROUP BY start, decision, outcome, agent, tool, hooks, session, rewrote, tried`, args...)
+	}, `SELECT start, decision, said, guarded, agent, tool, hooks, session, rewrote, tried, count(*) FROM (`+inner+`)
+		GROUP BY start, decision, said, guarded, agent, tool, hooks, session, rewrote, tried`, args...)
 	for _, a := range rows {
 		t.count(a)
 	}
@@ -118,7 +119,9 @@ func (t *tally) count(a alike) {
 	if a.rewrote {
 		t.counts.Rewrote += a.count
 	}
-	t.decisions[a.outcome] += a.count
+	for _, word := range wire.WordsOf(a.said, a.guarded) {
+		t.decisions[string(word)] += a.count
+	}
 	t.agents[a.agent] += a.count
 	t.tools[a.tool] += a.count
 	t.sessions[a.session] += a.count
@@ -133,20 +136,17 @@ func (t *tally) count(a alike) {
 		b = &wire.Bucket{Start: moment(a.start)}
 		t.buckets[a.start] = b
 	}
-	switch outcome := wire.Outcome(a.outcome); {
-	case outcome == wire.OutcomeDisobeyed:
+	if a.guarded == wire.GuardedDisobeyed {
 		b.Disobeyed += a.count
-		return
-	case outcome == wire.OutcomeNotAsked:
-		b.NotAsked += a.count
-		return
 	}
-	switch wire.Outcome(a.decision) {
-	case wire.OutcomeDeny:
+	switch outcome := wire.Outcome(a.decision); {
+	case a.said == wire.OutcomeNotAsked:
+		b.NotAsked += a.count
+	case outcome == wire.OutcomeDeny:
 		b.Deny += a.count
-	case wire.OutcomeAsk:
+	case outcome == wire.OutcomeAsk:
 		b.Ask += a.count
-	case wire.OutcomeAllow, wire.OutcomeContain:
+	case outcome == wire.OutcomeAllow, outcome == wire.OutcomeContain:
 		b.Allow += a.count
 	default:
 		b.None += a.count

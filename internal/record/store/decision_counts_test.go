@@ -34,14 +34,14 @@ func TestCountsOfDecisions(t *testing.T) {
 		} else if rand.N(3) == 0 {
 			d.Shadow = []wire.Shadowed{{Hook: "shady", Decision: wire.OutcomeDeny, Rewrote: []string{"input"}}}
 		}
-		d.Tried = rand.N(5) == 0
+		d.Tried, d.Guarded = rand.N(5) == 0, wire.Guarded(pick("", "asked", "disobeyed", "not asked"))
 		all = append(all, *d)
 		s.Decided(d)
 	}
 	flush(t, s)
-	for _, q := range []DecisionQuery{
-		{}, {Tools: []string{"Bash"}}, {Decisions: []string{"deny", "ask"}}, {Text: "push"}, {Agents: []string{"ci"}, Hooks: []string{"guard"}},
-		{Since: begin.Add(3 * time.Hour), Until: begin.Add(20 * time.Hour)}, {Sessions: []string{"s1"}, Before: 333}, {Tools: []string{"none such"}},
+	for _, q := range []wire.DecisionQuery{
+		{}, {Tool: "Bash"}, {Decision: "deny,ask"}, {Text: "push"}, {Agent: "ci", Hook: "guard"},
+		{Since: begin.Add(3 * time.Hour), Until: begin.Add(20 * time.Hour)}, {Session: "s1", Before: 333}, {Tool: "none such"},
 	} {
 		got, err := s.CountDecisions(t.Context(), q, time.Hour)
 		for err == nil && got.Next != 0 {
@@ -49,18 +49,43 @@ func TestCountsOfDecisions(t *testing.T) {
 		}
 		want := newTally(time.Hour)
 		for _, d := range all {
-			if q.fits(d) {
+			if fits(q, d) {
 				agent := d.AgentName
 				if agent == "" {
 					agent = string(d.Dialect)
 				}
 				start := d.Time.Truncate(time.Hour).UnixNano()
-				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, string(d.Word()), d.Rewrote != nil, d.Tried, 1})
+				want.count(alike{start, string(d.Decision), agent, d.Tool, strings.Join(d.Hooks(), "\n"), d.SessionID, d.Words()[0], d.Guarded, d.Rewrote != nil, d.Tried, 1})
 			}
 		}
 		if err != nil || !reflect.DeepEqual(got, want.done()) {
 			t.Errorf("%+v:\ngot  %+v %v\nwant %+v", q, got, err, want.done())
 		}
+	}
+	whole, err := s.CountDecisions(t.Context(), wire.DecisionQuery{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range wire.Outcomes() { // a word counts the decisions that it finds
+		found, err := s.CountDecisions(t.Context(), wire.DecisionQuery{Decision: string(word)}, 0)
+		var counted int64
+		for _, c := range whole.Decisions {
+			if c.Name == string(word) {
+				counted = c.Count
+			}
+		}
+		if err != nil || counted != found.Total {
+			t.Errorf("%s: %d are counted, %d found, %v", word, counted, found.Total, err)
+		}
+	}
+}
+
+// A denial that was not obeyed counts as a denial of its time, and as disobeyed.
+func TestADisobeyedDenialIsADenialOfItsTime(t *testing.T) {
+	all := newTally(time.Hour)
+	all.count(alike{decision: "deny", said: wire.OutcomeDeny, guarded: wire.GuardedDisobeyed, count: 1})
+	if b := all.done().Buckets[0]; b.Deny != 1 || b.Disobeyed != 1 {
+		t.Errorf("got %+v, want one denial, disobeyed", b)
 	}
 }
 
@@ -68,12 +93,12 @@ func TestCountsOfDecisions(t *testing.T) {
 func TestCountsUseTheIndex(t *testing.T) {
 	s := open(t, options(t))
 	accept(t, s, event(1, "pre_tool_use", `{}`))
-	for want, q := range map[string]DecisionQuery{
+	for want, q := range map[string]wire.DecisionQuery{
 		"SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)":                      {},
-		"SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)":          {Tools: []string{"Bash"}},
-		"SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)": {Sessions: []string{"s"}},
+		"SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)":          {Tool: "Bash"},
+		"SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)": {Session: "s"},
 	} {
-		text, args := q.sql("d.at AS start", 1, 9, 9)
+		text, args := decisionQuery(q).sql("d.at AS start", 1, 9, 9)
 		plan, err := list(t.Context(), s.db.reading, func(row scanner) (text string, err error) {
 			var a, b, c int
 			return text, row.Scan(&a, &b, &c, &text)
@@ -157,7 +182,7 @@ func TestStatsByHour(t *testing.T) {
 	})
 	hooktest.Must(t, err)
 	for hook, want := range map[string][]int64{"a": {1, 1}, "b": {1}, "": {2, 1}} {
-		list, err := s.Stats(t.Context(), StatsQuery{By: ByHour, Hook: hook, Since: hour})
+		list, err := s.Stats(t.Context(), wire.StatsQuery{By: ByHour, Hook: hook, Since: hour})
 		var got []int64
 		for _, st := range list {
 			got = append(got, st.Runs)

@@ -15,51 +15,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// DecisionQuery selects decisions; the zero value selects the newest 50. Of a
-// list any value fits, an empty one has all; a value that begins with - leaves decisions out.
-type DecisionQuery struct {
-	Decisions, Tools, Sessions, Hooks []string
-	Agents                            []string // id, name or dialect
-	Events                            []string // name or kind
-	EventID                           string
-	Cwds                              []string // folders that the event's is, or is below
-	Text                              string   // in subject or reason, in any case of ASCII letters
-	Parts                             bool     // also those that say nothing beside another one about their call
-	Shadow                            bool     // only those that hooks in the shadow have something to say of
-	Without                           []string // texts that neither subject nor reason has
-	Rewrote                           string   // as in wire.DecisionQuery, as are the next two
-	Longer, Shorter                   time.Duration
-	Results, Paths, Hosts             []string // as in wire.DecisionQuery, as is the next
-	Undo                              string
-	Since, Until                      time.Time // of the event; zero = no bound, Until itself is out
-	Before                            uint64    // DecisionPage.Next of the page before; 0 = begin with the newest
-	Limit                             int       // 0 = 50
-}
+// decisionQuery selects decisions.
+type decisionQuery wire.DecisionQuery
 
-// DecisionPage is a part of an answer, newest first; Next as in Page.
-type DecisionPage struct {
-	Decisions []wire.Decision
-	Next      uint64
-}
-
-// Decisions returns a page of decisions.
-func (s *archive) Decisions(ctx context.Context, q DecisionQuery) (page DecisionPage, err error) {
-	if q.Limit <= 0 {
-		q.Limit = 50
-	}
-	err = s.read(func(db *sql.DB) error {
-		low, high, err := q.bounds(ctx, db)
-		if err != nil || low >= high {
-			return err
-		}
-		w := walk[wire.Decision]{limit: q.Limit, low: low, high: high}
-		w.seq = func(d wire.Decision) uint64 { return d.Seq }
-		w.between = func(from, to int64, limit int) ([]wire.Decision, error) {
-			return q.between(ctx, db, from, to, limit)
-		}
-		page.Decisions, page.Next, err = w.down()
-		return err
-	})
+// Decisions returns a page of decisions; Next as in that of Runs.
+func (s *archive) Decisions(ctx context.Context, asked wire.DecisionQuery) (page wire.Decisions, err error) {
+	page.Decisions, page.Next, err = pageOf(ctx, s, asked.Limit, decisionQuery(asked),
+		func(d wire.Decision) uint64 { return d.Seq })
 	if err != nil {
 		return page, fmt.Errorf("query decisions: %w", err)
 	}
@@ -69,30 +31,9 @@ func (s *archive) Decisions(ctx context.Context, q DecisionQuery) (page Decision
 // longestDecision is from an event to its decision, with a good margin.
 const longestDecision = 2 * time.Hour
 
-// bounds returns the numbers, low ≤ seq < high, among which the decisions must
-// be; as bounds of runs.
-func (q DecisionQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
-	var first, last sql.NullInt64
-	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM decisions), (SELECT max(seq) FROM decisions)`)
-	if err := row.Scan(&first, &last); err != nil || !last.Valid {
-		return 0, 0, err
-	}
-	low, high = first.Int64, last.Int64+1
-	const text = `SELECT seq, at FROM decisions WHERE seq >= ? ORDER BY seq LIMIT 1`
-	if !q.Since.IsZero() {
-		if low, err = firstSince(ctx, db, text, low, high, q.Since.Add(-longestDecision)); err != nil {
-			return 0, 0, err
-		}
-	}
-	if !q.Until.IsZero() {
-		if high, err = firstSince(ctx, db, text, low, high, q.Until.Add(longestDecision)); err != nil {
-			return 0, 0, err
-		}
-	}
-	if q.Before > 0 {
-		high = min(high, int64(min(q.Before, 1<<62)))
-	}
-	return low, high, nil
+func (q decisionQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
+	since, until := shifted(q.Since, -longestDecision), shifted(q.Until, longestDecision)
+	return stretch{"decisions", "at", since, until, q.Before}.bounds(ctx, db)
 }
 
 // firstSince finds by halving the first number whose time is t or later; text
@@ -115,7 +56,7 @@ func firstSince(ctx context.Context, db *sql.DB, text string, low, high int64, t
 }
 
 // between returns the newest decisions with numbers from ≤ seq < to.
-func (q DecisionQuery) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]wire.Decision, error) {
+func (q decisionQuery) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]wire.Decision, error) {
 	if words := trigrams(q.Text); words != "" {
 		return q.withText(ctx, db, words, from, to, limit)
 	}
@@ -131,7 +72,7 @@ const (
 
 // withText is between by way of the index of text: a few blocks at first, since where many
 // have the text they are enough. No more of the index is read than for those.
-func (q DecisionQuery) withText(
+func (q decisionQuery) withText(
 	ctx context.Context, db *sql.DB, words string, from, to int64, limit int,
 ) (found []wire.Decision, err error) {
 	for n := firstBlocks; len(found) < limit && from < to; n = min(2*n, mostBlocks) {
@@ -152,7 +93,7 @@ func (q DecisionQuery) withText(
 
 // inBlocks selects columns of the decisions in blocks that fit with numbers from ≤ seq < to,
 // in no order.
-func (q DecisionQuery) inBlocks(columns string, blocks []int64, from, to int64) (text string, args []any) {
+func (q decisionQuery) inBlocks(columns string, blocks []int64, from, to int64) (text string, args []any) {
 	ends := make([][2]int64, len(blocks))
 	for i, b := range blocks {
 		ends[i] = [2]int64{max(b, from), min(b+textBlock, to)}
@@ -168,7 +109,7 @@ func (q DecisionQuery) inBlocks(columns string, blocks []int64, from, to int64) 
 
 // sql selects columns of the newest decisions that fit, with the index that promises the
 // fewest rows.
-func (q DecisionQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
+func (q decisionQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
 	c := conditions{table: "d."}
 	c.add("d.seq >= ?", from)
 	c.add("d.seq < ?", to)
@@ -178,17 +119,17 @@ func (q DecisionQuery) sql(columns string, from, to int64, limit int) (text stri
 		append(c.args, limit)
 }
 
-// outcomeColumn is wire.Decision.Word as an expression.
-const outcomeColumn = `CASE WHEN d.guarded = 'disobeyed' THEN d.guarded
-	WHEN d.guarded = 'not asked' AND d.decision = 'none' AND CAST(d.detail AS TEXT) ->> 'rewrote' IS NULL THEN d.guarded
+// saidColumn is the first of wire.Decision.Words as an expression; guarded is the second.
+const saidColumn = `CASE WHEN d.guarded = 'not asked' AND d.decision = 'none'
+		AND CAST(d.detail AS TEXT) ->> 'rewrote' IS NULL THEN d.guarded
 	WHEN d.decision NOT IN ('allow', 'none') THEN d.decision
 	ELSE CASE ifnull(CAST(d.detail AS TEXT) ->> 'rewrote', '') WHEN '' THEN d.decision
 		WHEN '["context"]' THEN CASE d.decision WHEN 'none' THEN 'context' ELSE d.decision END
 		ELSE 'rewrite' END END`
 
 // restrict adds the conditions of the decisions that fit.
-func (q DecisionQuery) restrict(c *conditions) {
-	c.any(q.Decisions, func(word string) {
+func (q decisionQuery) restrict(c *conditions) {
+	c.any(wire.List(q.Decision), func(word string) {
 		switch wire.Outcome(word) {
 		case wire.OutcomeDeny, wire.OutcomeAsk:
 			c.or("d.decision = ?", word) // which has an index
@@ -197,14 +138,14 @@ func (q DecisionQuery) restrict(c *conditions) {
 			c.or("d.guarded = ?", word) // which has an index, too
 			return
 		}
-		c.or(outcomeColumn+" = ?", word)
+		c.or(saidColumn+" = ?", word)
 	})
-	c.in(q.Tools, "tool")
-	c.in(q.Sessions, "session_id")
-	c.in(q.Agents, "agent_id", "agent_name", "dialect")
-	c.in(q.Events, "event", "kind")
-	c.any(q.Hooks, func(hook string) { c.or("instr(d.hooks, ?)", "\n"+hook+"\n") })
-	c.folders("cwd", q.Cwds)
+	c.in(wire.List(q.Tool), "tool")
+	c.in(wire.List(q.Session), "session_id")
+	c.in(wire.List(q.Agent), "agent_id", "agent_name", "dialect")
+	c.in(wire.List(q.Event), "event", "kind")
+	c.any(wire.List(q.Hook), func(hook string) { c.or("instr(d.hooks, ?)", "\n"+hook+"\n") })
+	c.folders("cwd", wire.List(q.Cwd))
 	if q.EventID != "" {
 		c.add("d.event_seq = (SELECT seq FROM events WHERE id = ?)", q.EventID)
 	}
@@ -226,7 +167,7 @@ func (q DecisionQuery) restrict(c *conditions) {
 			c.add(detail+`'new_subject' LIKE ? ESCAPE '\'`, like(q.Rewrote))
 		}
 	}
-	c.any(q.Results, func(word string) {
+	c.any(wire.List(q.Result), func(word string) {
 		c.or(map[string]string{
 			"none": "d.ran IS NULL", "failed": "CAST(d.ran AS TEXT) ->> 'failed' = 1",
 			"ran": "d.ran IS NOT NULL AND ifnull(CAST(d.ran AS TEXT) ->> 'failed', 0) = 0",
@@ -235,8 +176,8 @@ func (q DecisionQuery) restrict(c *conditions) {
 	if q.Undo != "" {
 		c.add("(ifnull("+detail+"'$.undo.files', 0) > 0) = ?", q.Undo == "yes")
 	}
-	c.any(q.Paths, func(path string) { c.named(path, wire.PathBefore, wire.PathAfter) })
-	c.any(q.Hosts, func(host string) { c.named(host, wire.HostBefore, wire.HostAfter) })
+	c.any(wire.List(q.Path), func(path string) { c.named(path, wire.PathBefore, wire.PathAfter) })
+	c.any(wire.List(q.Host), func(host string) { c.named(host, wire.HostBefore, wire.HostAfter) })
 	if q.Longer > 0 {
 		c.add(detail+"'duration_ms' > ?", float64(q.Longer)/float64(time.Millisecond))
 	}
@@ -246,38 +187,36 @@ func (q DecisionQuery) restrict(c *conditions) {
 	if q.Shadow {
 		c.add("d.shadow")
 	}
-	if !q.Since.IsZero() {
-		c.add("d.at >= ?", q.Since.UnixNano())
-	}
-	if !q.Until.IsZero() {
-		c.add("d.at < ?", q.Until.UnixNano())
-	}
+	c.span("d.at", q.Since, q.Until)
 }
 
 // index names the index for a query that asks for one value; "" = the numbers alone.
 // Where any of several values fits, the order of numbers serves better.
-func (q DecisionQuery) index(c *conditions) string {
+func (q decisionQuery) index(c *conditions) string {
 	switch {
 	case q.EventID != "":
 		return " INDEXED BY decisions_event"
-	case one(q.Sessions):
+	case one(q.Session):
 		c.add("d.session_id <> ''")
 		return " INDEXED BY decisions_session"
-	case one(q.Tools):
+	case one(q.Tool):
 		c.add("d.tool <> ''")
 		return " INDEXED BY decisions_tool"
-	case len(q.Decisions) == 1 && (q.Decisions[0] == "disobeyed" || q.Decisions[0] == "not asked"):
+	case q.Decision == "disobeyed" || q.Decision == "not asked":
 		c.add("d.guarded IN ('not asked', 'disobeyed')")
 		return " INDEXED BY decisions_guarded"
-	case len(q.Decisions) == 1 && (q.Decisions[0] == "deny" || q.Decisions[0] == "ask"):
+	case q.Decision == "deny" || q.Decision == "ask":
 		c.add("d.decision IN ('deny', 'ask')")
 		return " INDEXED BY decisions_decision"
 	}
 	return ""
 }
 
-// one is whether a list has one value, and it leaves nothing out.
-func one(list []string) bool { return len(list) == 1 && !strings.HasPrefix(list[0], "-") }
+// one is whether a list by comma has one value, and it leaves nothing out.
+func one(text string) bool {
+	list := wire.List(text)
+	return len(list) == 1 && !strings.HasPrefix(list[0], "-")
+}
 
 // conditions are those of a statement, joined by and.
 type conditions struct {
@@ -292,6 +231,16 @@ type either []string
 
 func (c *conditions) add(condition string, args ...any) {
 	c.list, c.args = append(c.list, condition), append(c.args, args...)
+}
+
+// span adds that a column is a time from since on and before until; zero = no limit.
+func (c *conditions) span(column string, since, until time.Time) {
+	if !since.IsZero() {
+		c.add(column+" >= ?", since.UnixNano())
+	}
+	if !until.IsZero() {
+		c.add(column+" < ?", until.UnixNano())
+	}
 }
 
 // in adds that one of the columns has one of the values, if there are any.

@@ -42,7 +42,7 @@ func TestDecisionComesBackWhole(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v %v\nwant %+v", got, err, want)
 	}
-	page, err := s.Decisions(t.Context(), DecisionQuery{})
+	page, err := s.Decisions(t.Context(), wire.DecisionQuery{})
 	if err != nil || len(page.Decisions) != 1 || !reflect.DeepEqual(page.Decisions[0], *want) {
 		t.Errorf("in a page: got %+v %v", page, err)
 	}
@@ -55,10 +55,10 @@ func TestDecisionComesBackWhole(t *testing.T) {
 	}
 }
 
-// fits is DecisionQuery, read one by one.
-func (q DecisionQuery) fits(d wire.Decision) bool {
-	any := func(want []string, got ...string) bool {
-		return wire.AnyOf(want, func(w string) bool { return slices.Contains(got, w) })
+// fits is q, read one by one.
+func fits(q wire.DecisionQuery, d wire.Decision) bool {
+	any := func(want string, got ...string) bool {
+		return wire.AnyOf(wire.List(want), func(w string) bool { return slices.Contains(got, w) })
 	}
 	has := func(text string) bool {
 		text = strings.ToLower(text)
@@ -67,14 +67,12 @@ func (q DecisionQuery) fits(d wire.Decision) bool {
 	took := time.Duration(d.DurationMS * float64(time.Millisecond))
 	more := !slices.ContainsFunc(q.Without, has) && (q.Longer == 0 || took > q.Longer) && (q.Shorter == 0 || took < q.Shorter) &&
 		(q.Rewrote == "" || len(d.Rewrote) > 0 && (q.Rewrote == "yes" || strings.Contains(d.NewSubject, q.Rewrote)))
-	text := strings.ToLower(q.Text)
-	words := wire.DecisionQuery{
-		Result: strings.Join(q.Results, ","), Path: strings.Join(q.Paths, ","), Host: strings.Join(q.Hosts, ","), Undo: q.Undo, Parts: true,
-	}
-	return words.Fits(&d) && more && any(q.Decisions, string(d.Word())) && any(q.Tools, d.Tool) && any(q.Sessions, d.SessionID) && any(q.Hooks, d.Hooks()...) &&
-		any(q.Agents, d.AgentID, d.AgentName, string(d.Dialect)) && any(q.Events, d.Event, string(d.Kind)) &&
-		wire.AnyOf(q.Cwds, func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") }) &&
-		(q.Text == "" || strings.Contains(strings.ToLower(d.Subject), text) || strings.Contains(strings.ToLower(d.Reason), text)) &&
+	said := wire.AnyOf(wire.List(q.Decision), func(w string) bool { return slices.Contains(d.Words(), wire.Outcome(w)) })
+	words := wire.DecisionQuery{Result: q.Result, Path: q.Path, Host: q.Host, Undo: q.Undo, Parts: true}
+	return words.Fits(&d) && more && said && any(q.Tool, d.Tool) && any(q.Session, d.SessionID) && any(q.Hook, d.Hooks()...) &&
+		any(q.Agent, d.AgentID, d.AgentName, string(d.Dialect)) && any(q.Event, d.Event, string(d.Kind)) &&
+		wire.AnyOf(wire.List(q.Cwd), func(c string) bool { return d.Cwd == c || strings.HasPrefix(d.Cwd, c+"/") }) &&
+		(q.Text == "" || has(q.Text)) &&
 		(!q.Shadow || len(d.Shadow) > 0) && !d.Time.Before(q.Since) && (q.Until.IsZero() || d.Time.Before(q.Until)) && (q.Before == 0 || d.Seq < q.Before)
 }
 
@@ -111,25 +109,25 @@ func TestDecisionQueries(t *testing.T) {
 		seen := *d
 		s.Decided(d)
 		if rand.N(2) == 0 {
-			seen.Guarded, seen.Ran = wire.GuardedAsked, &wire.Ran{Failed: rand.N(2) == 0}
+			seen.Guarded, seen.Ran = wire.Guarded(pick("asked", "disobeyed", "not asked")), &wire.Ran{Failed: rand.N(2) == 0}
 			s.Ended(seen.EventSeq, seen.Guarded, *seen.Ran)
 		}
 		all = append(all, seen)
 	}
 	flush(t, s)
 	slices.Reverse(all)
-	queries := []DecisionQuery{
-		{}, {Limit: 7}, {Decisions: []string{"deny"}}, {Decisions: []string{"deny", "ask"}}, {Decisions: []string{"allow"}}, {Decisions: []string{"none"}}, {Decisions: []string{"rewrite"}}, {Decisions: []string{"context", "deny"}}, {Tools: []string{"Bash"}},
-		{Tools: []string{"Bash", "Write"}}, {Sessions: []string{"s1"}}, {Sessions: []string{"none"}}, {Agents: []string{"a"}}, {Agents: []string{"codex"}},
-		{Hooks: []string{"guard"}}, {Hooks: []string{"shady", "other"}}, {Hooks: []string{"guar"}}, {Events: []string{"tool.before"}}, {Events: []string{"PreToolUse"}},
-		{Cwds: []string{"/w"}}, {Cwds: []string{"/ä"}}, {Cwds: []string{"/w/sub", "/world"}}, {Shadow: true}, {EventID: "none"},
-		{Decisions: []string{"-none"}}, {Tools: []string{"-Bash"}}, {Hooks: []string{"-guard"}}, {Sessions: []string{"s1", "-s2"}}, {Cwds: []string{"-/w"}},
-		{Without: []string{"rm"}, Tools: []string{"Bash", "-Write"}}, {Rewrote: "yes"}, {Rewrote: "x"}, {Longer: 2 * time.Millisecond}, {Shorter: 2 * time.Millisecond},
-		{Results: []string{"ran"}}, {Results: []string{"failed", "none"}}, {Results: []string{"-none"}}, {Undo: "yes"}, {Undo: "no"},
-		{Paths: []string{"src/app"}}, {Paths: []string{"main.go"}}, {Paths: []string{"src/ap"}}, {Paths: []string{"-/w/sub", "/w"}}, {Paths: []string{"[a]*"}},
-		{Hosts: []string{"github.com"}}, {Hosts: []string{"API.github.com"}}, {Hosts: []string{"hub.com"}},
+	queries := []wire.DecisionQuery{
+		{}, {Limit: 7}, {Decision: "deny"}, {Decision: "deny,ask"}, {Decision: "allow"}, {Decision: "none"}, {Decision: "rewrite"}, {Decision: "context,deny"}, {Tool: "Bash"},
+		{Tool: "Bash,Write"}, {Session: "s1"}, {Session: "none"}, {Agent: "a"}, {Agent: "codex"},
+		{Hook: "guard"}, {Hook: "shady,other"}, {Hook: "guar"}, {Event: "tool.before"}, {Event: "PreToolUse"},
+		{Cwd: "/w"}, {Cwd: "/ä"}, {Cwd: "/w/sub,/world"}, {Shadow: true}, {EventID: "none"},
+		{Decision: "-none"}, {Tool: "-Bash"}, {Hook: "-guard"}, {Session: "s1,-s2"}, {Cwd: "-/w"},
+		{Without: []string{"rm"}, Tool: "Bash,-Write"}, {Rewrote: "yes"}, {Rewrote: "x"}, {Longer: 2 * time.Millisecond}, {Shorter: 2 * time.Millisecond},
+		{Result: "ran"}, {Result: "failed,none"}, {Result: "-none"}, {Undo: "yes"}, {Undo: "no"},
+		{Path: "src/app"}, {Path: "main.go"}, {Path: "src/ap"}, {Path: "-/w/sub,/w"}, {Path: "[a]*"},
+		{Host: "github.com"}, {Host: "API.github.com"}, {Host: "hub.com"},
 		{Text: "sudo"}, {Text: "SUDO ls"}, {Text: "ls"}, {Text: "%"}, {Text: "_sure_"}, {Text: `say "no"`}, {Text: "äöü"}, {Text: "über"}, {Text: "x"}, {Text: "nothing has this text"},
-		{Text: "no sudo here", Tools: []string{"Bash"}, Decisions: []string{"deny"}, Sessions: []string{"s1"}},
+		{Text: "no sudo here", Tool: "Bash", Decision: "deny", Session: "s1"},
 		{Since: begin.Add(20 * time.Hour), Until: begin.Add(30 * time.Hour)}, {Until: begin.Add(time.Hour)}, {Since: begin.Add(99 * time.Hour), Text: "git push"},
 	}
 	for _, together := range []int{0, 1, 7, 300} { // as they were written; what a transaction has together; as versions before did
@@ -151,7 +149,7 @@ func TestDecisionQueries(t *testing.T) {
 		for _, q := range queries {
 			var want, got []uint64
 			for _, d := range all {
-				if q.fits(d) && q.EventID == "" {
+				if fits(q, d) && q.EventID == "" {
 					want = append(want, d.Seq)
 				}
 			}
@@ -180,22 +178,22 @@ func TestDecisionQueriesUseTheirIndex(t *testing.T) {
 	s := open(t, options(t))
 	accept(t, s, event(1, "pre_tool_use", `{}`))
 	for _, tt := range []struct {
-		q    DecisionQuery
+		q    wire.DecisionQuery
 		plan string
 	}{
-		{DecisionQuery{}, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
-		{DecisionQuery{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
-		{DecisionQuery{Tools: []string{"Bash"}}, "SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)"},
-		{DecisionQuery{Sessions: []string{"s"}, Tools: []string{"Bash"}}, "SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)"},
-		{DecisionQuery{Decisions: []string{"deny"}}, "SEARCH d USING INDEX decisions_decision (decision=? AND rowid>? AND rowid<?)"},
-		{DecisionQuery{EventID: "E"}, "SEARCH d USING INDEX decisions_event (event_seq=? AND rowid>? AND rowid<?)"},
+		{wire.DecisionQuery{}, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+		{wire.DecisionQuery{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"},
+		{wire.DecisionQuery{Tool: "Bash"}, "SEARCH d USING INDEX decisions_tool (tool=? AND rowid>? AND rowid<?)"},
+		{wire.DecisionQuery{Session: "s", Tool: "Bash"}, "SEARCH d USING INDEX decisions_session (session_id=? AND rowid>? AND rowid<?)"},
+		{wire.DecisionQuery{Decision: "deny"}, "SEARCH d USING INDEX decisions_decision (decision=? AND rowid>? AND rowid<?)"},
+		{wire.DecisionQuery{EventID: "E"}, "SEARCH d USING INDEX decisions_event (event_seq=? AND rowid>? AND rowid<?)"},
 	} {
-		text, args := tt.q.sql(decisionColumns, 1, 9, 50)
+		text, args := decisionQuery(tt.q).sql(decisionColumns, 1, 9, 50)
 		checkPlan(t, s, text, args, tt.plan)
 	}
 	text, args := textQuery(trigrams("sudo"), 1, 9, 2)
 	checkPlan(t, s, text, args, "SCAN decisions_text VIRTUAL TABLE INDEX 192:M1><") // by words and numbers, in their order
-	text, args = DecisionQuery{Text: "sudo"}.inBlocks(decisionColumns, []int64{64, 0}, 1, 99)
+	text, args = decisionQuery{Text: "sudo"}.inBlocks(decisionColumns, []int64{64, 0}, 1, 99)
 	checkPlan(t, s, text, args, "SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)")
 }
 
@@ -224,7 +222,7 @@ func TestTextIsIndexedWithItsDecision(t *testing.T) {
 	}
 	flush(t, s)
 	for _, n := range []int{0, 77, 999} {
-		page, err := s.Decisions(t.Context(), DecisionQuery{Text: fmt.Sprintf("needle %d of", n)})
+		page, err := s.Decisions(t.Context(), wire.DecisionQuery{Text: fmt.Sprintf("needle %d of", n)})
 		if err != nil || len(page.Decisions) != 1 || page.Decisions[0].Seq != uint64(n+2) {
 			t.Errorf("needle %d: got %+v %v", n, page, err)
 		}
@@ -245,7 +243,7 @@ func TestPruneDecisions(t *testing.T) {
 		flush(t, s) // each has an index row of its own
 	}
 	prune(t, s)
-	page, err := s.Decisions(t.Context(), DecisionQuery{})
+	page, err := s.Decisions(t.Context(), wire.DecisionQuery{})
 	var left []uint64
 	for _, d := range page.Decisions {
 		left = append(left, d.EventSeq)
@@ -253,13 +251,34 @@ func TestPruneDecisions(t *testing.T) {
 	if want := []uint64{19, 17, 15, 13, 11}; err != nil || !slices.Equal(left, want) {
 		t.Errorf("decisions about %v are left (%v), want %v", left, err, want)
 	}
-	page, err = s.Decisions(t.Context(), DecisionQuery{Text: "ls "[:2] + ""})
+	page, err = s.Decisions(t.Context(), wire.DecisionQuery{Text: "ls "[:2] + ""})
 	if err != nil || len(page.Decisions) != len(left) {
 		t.Errorf("by text: got %+v %v", page, err)
 	}
 	var texts int
 	if err := s.db.reading.QueryRow(`SELECT count(*) FROM decisions_text`).Scan(&texts); err != nil || texts != len(left) {
 		t.Errorf("the texts of %d are left (%v), want %d", texts, err, len(left))
+	}
+}
+
+// After the clock was set back by hours a session goes on with its next event, and counts as idle without one.
+func TestSessionsOfALaterTime(t *testing.T) {
+	s := open(t, options(t))
+	send := func(seq uint64, session, name, subject string, at time.Time) {
+		e := event(seq, name, `{}`)
+		e.Dialect, e.SessionID, e.Tool, e.Subject, e.Time = events.ClaudeCode, session, "Bash", subject, at
+		e.Contract = events.For(events.ClaudeCode, name)
+		s.Note(e, nil)
+	}
+	now := time.Now().UTC()
+	send(1, "rests", "PreToolUse", "ls", now.Add(5*time.Hour))
+	send(2, "goes on", "PreToolUse", "ls", now.Add(5*time.Hour))
+	send(3, "goes on", "PreToolUse", "pwd", now.Add(-time.Second))
+	flush(t, s)
+	list, err := s.Sessions(t.Context(), wire.SessionQuery{}, nil)
+	if err != nil || len(list) != 2 || list[0].State != wire.SessionIdle || list[1].State != wire.SessionWorking ||
+		list[1].Subject != "pwd" || list[1].Last.After(now) {
+		t.Errorf("got %+v, %v", list, err)
 	}
 }
 
@@ -300,16 +319,20 @@ func TestSessionsAreCounted(t *testing.T) {
 	d.SessionID, d.Decision = "s1", wire.OutcomeAsk
 	s.Decided(d)
 	check("s1 waiting 3 events 1 tools 1 denied 1 asked Bash:sudo ls")
+	d = decision(102, at.Add(2*time.Minute))
+	d.SessionID, d.Guarded = "s1", wire.GuardedNotAsked
+	s.Decided(d)
+	check("s1 waiting 3 events 2 tools 1 denied 1 asked Bash:sudo ls")
 	held := []SessionKey{{"s1", events.ClaudeCode}, {"none", events.Codex}}
 	send("s1", "PreToolUse", "Bash", "sudo ls") // it goes on to work
 	flush(t, s)
 	for want, keys := range [][]SessionKey{nil, held} {
-		list, err := s.Sessions(t.Context(), wire.SessionQuery{State: StateWaiting}, keys)
-		if err != nil || len(list) != want || want == 1 && list[0].State != StateWaiting {
+		list, err := s.Sessions(t.Context(), wire.SessionQuery{State: wire.SessionWaiting}, keys)
+		if err != nil || len(list) != want || want == 1 && list[0].State != wire.SessionWaiting {
 			t.Errorf("%+v: %+v, %v", keys, list, err)
 		}
 	}
-	if list, err := s.Sessions(t.Context(), wire.SessionQuery{State: StateWorking}, held); err != nil || len(list) > 0 {
+	if list, err := s.Sessions(t.Context(), wire.SessionQuery{State: wire.SessionWorking}, held); err != nil || len(list) > 0 {
 		t.Errorf("a session that waits is said to work: %+v, %v", list, err)
 	}
 	closed(t, s)
@@ -317,17 +340,47 @@ func TestSessionsAreCounted(t *testing.T) {
 	send("s1", "Stop", "", "")
 	send("s2", "PreToolUse", "Read", "/w/x")
 	send("s2", "SessionEnd", "", "")
-	check("s2 ended 2 events 1 tools 0 denied 0 asked Read:/w/x", "s1 idle 5 events 2 tools 1 denied 1 asked Bash:sudo ls")
+	check("s2 ended 2 events 1 tools 0 denied 0 asked Read:/w/x", "s1 idle 5 events 3 tools 1 denied 1 asked Bash:sudo ls")
 	for _, tt := range []struct {
 		q    wire.SessionQuery
 		want int
 	}{
-		{wire.SessionQuery{State: StateEnded}, 1}, {wire.SessionQuery{Agent: "coder"}, 2},
+		{wire.SessionQuery{State: wire.SessionEnded}, 1}, {wire.SessionQuery{Agent: "coder"}, 2},
 		{wire.SessionQuery{Agent: "codex"}, 0}, {wire.SessionQuery{Session: "s1"}, 1},
 		{wire.SessionQuery{Cwd: "/"}, 2}, {wire.SessionQuery{Limit: 1}, 1},
 	} {
 		if list, err := s.Sessions(t.Context(), tt.q, nil); err != nil || len(list) != tt.want {
 			t.Errorf("%+v: got %d %v, want %d", tt.q, len(list), err, tt.want)
+		}
+	}
+}
+
+// A session that was working, and sends nothing, is quiet, then idle: in the history, and to wire.Aged.
+func TestSilentSessions(t *testing.T) {
+	s := open(t, options(t))
+	for i, c := range []struct {
+		event, after, want string
+		silent             time.Duration
+	}{
+		{"PreToolUse", wire.SessionWorking, wire.SessionWorking, wire.QuietAfter - time.Minute},
+		{"PreToolUse", wire.SessionWorking, wire.SessionQuiet, wire.QuietAfter + time.Minute},
+		{"PreToolUse", wire.SessionWorking, wire.SessionIdle, wire.IdleAfter + time.Minute},
+		{"PermissionRequest", wire.SessionWaiting, wire.SessionWaiting, wire.IdleAfter - time.Minute},
+		{"PermissionRequest", wire.SessionWaiting, wire.SessionIdle, wire.IdleAfter + time.Minute},
+		{"Stop", wire.SessionIdle, wire.SessionIdle, wire.QuietAfter + time.Minute},
+		{"SessionEnd", wire.SessionEnded, wire.SessionEnded, wire.IdleAfter + time.Minute},
+	} {
+		e := event(uint64(i+1), c.event, `{}`)
+		e.Dialect, e.SessionID, e.Contract = events.ClaudeCode, fmt.Sprint("s", i), events.For(events.ClaudeCode, c.event)
+		e.Time = time.Now().Add(-c.silent)
+		s.Note(e, nil)
+		flush(t, s)
+		list, err := s.Sessions(t.Context(), wire.SessionQuery{Session: e.SessionID, State: c.want}, nil)
+		if err != nil || len(list) != 1 || list[0].State != c.want {
+			t.Errorf("%s %s ago: %+v, %v, want %s", c.event, c.silent, list, err, c.want)
+		}
+		if got := wire.Aged(c.after, e.Time, time.Now()); got != c.want {
+			t.Errorf("%s for %s: %s, want %s", c.after, c.silent, got, c.want)
 		}
 	}
 }
@@ -382,17 +435,17 @@ func TestVersionBeforeDecisionsIsMigrated(t *testing.T) {
 		if err != nil || len(page.Runs) != 1 || page.Runs[0].Hook != "log" || page.Runs[0].Subject != "" || s.Epoch() != "E" {
 			t.Errorf("%s: got %+v %v of epoch %s", path, page, err, s.Epoch())
 		}
-		stats, err := s.Stats(t.Context(), StatsQuery{Hook: "log"})
+		stats, err := s.Stats(t.Context(), wire.StatsQuery{Hook: "log"})
 		if err != nil || len(stats) != 0 { // the day has none
 			t.Errorf("%s: got %+v %v", path, stats, err)
 		}
-		stats, err = s.Stats(t.Context(), StatsQuery{Hook: "log", Since: started.Add(-time.Second), Until: started.Add(time.Second)})
+		stats, err = s.Stats(t.Context(), wire.StatsQuery{Hook: "log", Since: started.Add(-time.Second), Until: started.Add(time.Second)})
 		if err != nil || len(stats) != 1 || stats[0].Runs != 4 || stats[0].Denied != 2 {
 			t.Errorf("%s: got %+v %v", path, stats, err)
 		}
 		s.Decided(decision(s.FirstSeq()+1, time.Now()))
 		flush(t, s)
-		if page, err := s.Decisions(t.Context(), DecisionQuery{Tools: []string{"Bash"}}); err != nil || len(page.Decisions) != 1 {
+		if page, err := s.Decisions(t.Context(), wire.DecisionQuery{Tool: "Bash"}); err != nil || len(page.Decisions) != 1 {
 			t.Errorf("%s: got %+v %v", path, page, err)
 		}
 		closed(t, s)
@@ -467,7 +520,7 @@ func TestWaitedIsTheTimeOfHooks(t *testing.T) {
 		s.Decided(d)
 	}
 	flush(t, s)
-	list, err := s.Stats(t.Context(), StatsQuery{By: "agent"})
+	list, err := s.Stats(t.Context(), wire.StatsQuery{By: "agent"})
 	if err != nil || len(list) != 1 || list[0].Waited != 10*time.Millisecond {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -10,11 +10,13 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// eventQuery selects events.
-type eventQuery struct {
+// eventQuery selects events and reads some of their columns.
+type eventQuery[T any] struct {
 	wire.EventQuery
-	names []string // any of them; none = all
-	wait  bool     // only those whose senders waited
+	names   []string // any of them; none = all
+	wait    bool     // only those whose senders waited
+	columns string
+	scan    func(scanner) (T, error)
 }
 
 // EventPage is a part of an answer, newest first; Next as in Page. The events
@@ -26,48 +28,16 @@ type EventPage struct {
 
 // Events returns a page of accepted events. They are read in the order of their
 // numbers: those of one session among the events between its first and its last.
-func (s *archive) Events(ctx context.Context, q wire.EventQuery) (page EventPage, err error) {
-	page.Events, page.Next, err = pageOf(ctx, s, eventQuery{EventQuery: q}, acceptedColumns, scanAccepted,
-		func(e StoredEvent) uint64 { return e.Seq })
-	return page, err
-}
-
-// pageOf returns some columns of a page of events, and where the next page begins. seq
-// returns an event's number.
-func pageOf[T any](
-	ctx context.Context, s *archive, q eventQuery, columns string, scan func(scanner) (T, error), seq func(T) uint64,
-) (found []T, next uint64, err error) {
-	if q.Limit <= 0 {
-		q.Limit = 50
-	}
-	err = s.read(func(db *sql.DB) error {
-		low, high, err := q.bounds(ctx, db)
-		if err != nil {
-			return err
-		}
-		w := walk[T]{limit: q.Limit, low: low, high: high, seq: seq}
-		w.between = func(from, to int64, limit int) ([]T, error) {
-			text, args := q.sql(columns, from, to, limit)
-			return list(ctx, db, scan, text, args...)
-		}
-		found, next, err = w.down()
-		return err
-	})
+func (s *archive) Events(ctx context.Context, asked wire.EventQuery) (page EventPage, err error) {
+	q := eventQuery[StoredEvent]{EventQuery: asked, columns: acceptedColumns, scan: scanAccepted}
+	page.Events, page.Next, err = pageOf(ctx, s, q.Limit, q, func(e StoredEvent) uint64 { return e.Seq })
 	if err != nil {
-		return found, next, fmt.Errorf("query events: %w", err)
+		return page, fmt.Errorf("query events: %w", err)
 	}
-	return found, next, nil
+	return page, nil
 }
 
-// bounds returns the numbers, low ≤ seq < high, among which the events must be; as
-// bounds of runs.
-func (q eventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
-	var first, last sql.NullInt64
-	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)`)
-	if err := row.Scan(&first, &last); err != nil || !last.Valid {
-		return 0, 0, err
-	}
-	low, high = first.Int64, last.Int64+1
+func (q eventQuery[T]) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
 	if q.Session != "" {
 		var begin, end sql.NullInt64
 		err := db.QueryRowContext(ctx, `SELECT min(first), max(last) FROM sessions WHERE session_id = ?`, q.Session).
@@ -84,24 +54,11 @@ func (q eventQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, er
 			}
 		}
 	}
-	const text = `SELECT seq, at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1`
-	if !q.Since.IsZero() {
-		if low, err = firstSince(ctx, db, text, low, high, q.Since.Add(-clockSlack)); err != nil {
-			return 0, 0, err
-		}
-	}
-	if !q.Until.IsZero() {
-		if high, err = firstSince(ctx, db, text, low, high, q.Until.Add(clockSlack)); err != nil {
-			return 0, 0, err
-		}
-	}
-	if q.Before > 0 {
-		high = min(high, int64(min(q.Before, 1<<62)))
-	}
-	return low, high, nil
+	since, until := shifted(q.Since, -clockSlack), shifted(q.Until, clockSlack)
+	return stretch{"events", "at", since, until, q.Before}.bounds(ctx, db)
 }
 
-func (q eventQuery) sql(columns string, from, to int64, limit int) (text string, args []any) {
+func (q eventQuery[T]) between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]T, error) {
 	c := conditions{}
 	c.add("seq >= ?", from)
 	c.add("seq < ?", to)
@@ -125,14 +82,9 @@ func (q eventQuery) sql(columns string, from, to int64, limit int) (text string,
 	if q.Text != "" {
 		c.add(member("subject")+` LIKE ? ESCAPE '\'`, like(q.Text))
 	}
-	if !q.Since.IsZero() {
-		c.add("at >= ?", q.Since.UnixNano())
-	}
-	if !q.Until.IsZero() {
-		c.add("at < ?", q.Until.UnixNano())
-	}
-	return `SELECT ` + columns + ` FROM events
-		WHERE ` + c.text() + ` ORDER BY seq DESC LIMIT ?`, append(c.args, limit)
+	c.span("at", q.Since, q.Until)
+	return list(ctx, db, q.scan,
+		`SELECT `+q.columns+` FROM events WHERE `+c.text()+` ORDER BY seq DESC LIMIT ?`, append(c.args, limit)...)
 }
 
 const acceptedColumns = `seq, id, at, name, size, detail, redacted, ` + historyKept

@@ -382,14 +382,14 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 	all = append(all, more)
 
 	now := time.Now()
-	queries := []StatsQuery{
+	queries := []wire.StatsQuery{
 		{}, {Hook: "rare"}, {Since: now.Add(-30 * time.Minute)}, {Since: now.Add(-100 * time.Hour)},
 		{Until: now.Add(-100 * time.Hour)}, {Since: now.Add(-200 * time.Hour), Until: now.Add(-197 * time.Hour)},
 		{Until: now.Add(-50 * time.Hour).Truncate(time.Hour).Add(time.Millisecond)},
 	}
 	for range 20 {
 		since := now.Add(-time.Duration(rand.Int64N(int64(20 * 24 * time.Hour))))
-		queries = append(queries, StatsQuery{Since: since, Until: since.Add(time.Duration(rand.Int64N(int64(72 * time.Hour))))})
+		queries = append(queries, wire.StatsQuery{Since: since, Until: since.Add(time.Duration(rand.Int64N(int64(72 * time.Hour))))})
 	}
 	for _, q := range queries {
 		got, err := s.Stats(t.Context(), q)
@@ -409,7 +409,7 @@ func TestStatsAgainstAllRuns(t *testing.T) {
 	}
 }
 
-func exactStats(all []wire.Run, q StatsQuery) map[string]Stats {
+func exactStats(all []wire.Run, q wire.StatsQuery) map[string]Stats {
 	durations, want := map[string][]time.Duration{}, map[string]Stats{}
 	for _, r := range all {
 		ended := r.Started.Add(time.Duration(r.DurationMS * float64(time.Millisecond)))

@@ -355,8 +355,7 @@ func deleteUncounted(db *database, text string) (gone []uint64, left amount, err
 			db.exec("ROLLBACK")
 		}
 	}()
-	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
-	if gone, err = query(db, scan, text); err != nil {
+	if gone, err = query(db, scanSeq, text); err != nil {
 		return nil, left, err
 	}
 	if left, err = countWaiting(db); err != nil {

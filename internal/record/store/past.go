@@ -24,8 +24,8 @@ type PastPage struct {
 // Past returns a page of the events whose senders waited for a decision, with their
 // data and the decisions.
 func (s *archive) Past(ctx context.Context, q wire.EventQuery) (page PastPage, err error) {
-	of := eventQuery{EventQuery: q, wait: true, names: decidable()}
-	numbers, next, err := pageOf(ctx, s, of, "seq", scanSeq, func(seq uint64) uint64 { return seq })
+	of := eventQuery[uint64]{EventQuery: q, wait: true, names: decidable(), columns: "seq", scan: scanSeq}
+	numbers, next, err := pageOf(ctx, s, q.Limit, of, func(seq uint64) uint64 { return seq })
 	if err != nil {
 		return page, err
 	}

@@ -319,8 +319,7 @@ const rescued = 8
 // rescue reads the events pending on disk only, as long as there is memory. The file was deleted
 // but is still open.
 func (s *pendings) rescue() {
-	scan := func(row scanner) (seq uint64, err error) { return seq, row.Scan(&seq) }
-	list, err := query(s.db, scan, `SELECT DISTINCT seq FROM pending ORDER BY seq`)
+	list, err := query(s.db, scanSeq, `SELECT DISTINCT seq FROM pending ORDER BY seq`)
 	if err != nil {
 		return // all of them count as lost
 	}

@@ -61,7 +61,7 @@ func TestPruneByNumber(t *testing.T) {
 	if err != nil || feed.Missing[0].First != 1 || feed.Missing[0].Last < 1400 || feed.Records[0].Seq <= feed.Missing[0].Last {
 		t.Errorf("missing %v, first %d (%v)", feed.Missing, feed.Records[0].Seq, err)
 	}
-	if stats, err := s.Stats(t.Context(), StatsQuery{}); err != nil || stats[0].Runs != 1000 {
+	if stats, err := s.Stats(t.Context(), wire.StatsQuery{}); err != nil || stats[0].Runs != 1000 {
 		t.Errorf("stats %+v %v, want all 1000: they outlive the runs", stats, err)
 	}
 }
@@ -191,7 +191,7 @@ func TestPruneForgetsOldCounts(t *testing.T) {
 	if err := s.db.reading.QueryRow(`SELECT (SELECT count(*) FROM spans WHERE length = 3600), (SELECT count(*) FROM spans WHERE length = 86400)`).Scan(&hours, &days); err != nil || hours != 1 || days != 2 {
 		t.Errorf("%d hours and %d days (%v), want 1 and 2", hours, days, err)
 	}
-	if stats, err := s.Stats(t.Context(), StatsQuery{Since: now.Add(-keepHours - 48*time.Hour)}); err != nil || stats[0].Runs != 2 {
+	if stats, err := s.Stats(t.Context(), wire.StatsQuery{Since: now.Add(-keepHours - 48*time.Hour)}); err != nil || stats[0].Runs != 2 {
 		t.Errorf("got %+v %v, want 2 runs: whole days answer what hours cannot", stats, err)
 	}
 }

@@ -16,15 +16,6 @@ import (
 // runQuery selects runs.
 type runQuery wire.RunQuery
 
-// Page is a part of an answer, newest first.
-type Page struct {
-	Runs []wire.Run // without their output
-	// Next is the value of wire.RunQuery.Before to go on, 0 when there is no more. A
-	// page may be short, even empty, and still have one: a search for rare runs
-	// in a long history is done in parts of about 60 ms.
-	Next uint64
-}
-
 const (
 	queryTime  = 60 * time.Millisecond
 	firstPart  = 50_000      // numbers looked at in one statement, at first
@@ -35,88 +26,106 @@ const (
 // archive reads the events, runs and decisions that are kept.
 type archive struct{ *core }
 
-// Runs returns a page of runs.
-func (s *archive) Runs(ctx context.Context, q wire.RunQuery) (page Page, err error) {
-	if q.Limit <= 0 {
-		q.Limit = 50
-	}
-	err = s.read(func(db *sql.DB) error {
-		low, high, err := bounds(ctx, db, q)
-		if err != nil {
-			return err
-		}
-		w := walk[wire.Run]{limit: q.Limit, low: low, high: high, seq: func(r wire.Run) uint64 { return r.Seq }}
-		w.between = func(from, to int64, limit int) ([]wire.Run, error) {
-			return runQuery(q).between(ctx, db, from, to, limit)
-		}
-		page.Runs, page.Next, err = w.down()
-		return err
-	})
+// Runs returns a page of runs, newest first and without their output. A page may be short, even
+// empty, and still have a Next: a search for rare runs in a long history is done in parts of about 60 ms.
+func (s *archive) Runs(ctx context.Context, q wire.RunQuery) (page wire.Runs, err error) {
+	page.Runs, page.Next, err = pageOf(ctx, s, q.Limit, runQuery(q), func(r wire.Run) uint64 { return r.Seq })
 	if err != nil {
 		return page, fmt.Errorf("query runs: %w", err)
 	}
 	return page, nil
 }
 
-// bounds returns the numbers, low ≤ seq < high, among which the runs must be.
-// Times are found by way of the order of numbers; a clock that was set back
-// may hide runs at the edges.
-func bounds(ctx context.Context, db *sql.DB, q wire.RunQuery) (low, high int64, err error) {
+// paged is a query whose records are read from the newest down.
+type paged[T any] interface {
+	// bounds returns the numbers, low ≤ seq < high, among which the records must be.
+	bounds(ctx context.Context, db *sql.DB) (low, high int64, err error)
+	// between returns the newest records with numbers from ≤ seq < to.
+	between(ctx context.Context, db *sql.DB, from, to int64, limit int) ([]T, error)
+}
+
+// pageOf returns a page of at most limit records, 0 = 50, and the number below which the next begins; 0 = none.
+// seq returns a record's number. It reads from the newest down, in parts that double while they are cheap, so that no
+// single statement takes long however rare the records are.
+func pageOf[T any](
+	ctx context.Context, s *archive, limit int, q paged[T], seq func(T) uint64,
+) (found []T, next uint64, err error) {
+	if limit <= 0 {
+		limit = 50
+	}
+	err = s.read(func(db *sql.DB) error {
+		low, high, err := q.bounds(ctx, db)
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		for part := int64(firstPart); high > low; {
+			from, before := max(low, high-part), time.Now()
+			more, err := q.between(ctx, db, from, high, limit-len(found))
+			if err != nil {
+				return err
+			}
+			if found = append(found, more...); len(found) == limit {
+				next = seq(found[limit-1])
+				return nil
+			}
+			if high = from; high > low && time.Since(begin) > queryTime {
+				next = uint64(high)
+				return nil
+			}
+			if time.Since(before) < queryTime/10 {
+				part *= 2
+			}
+		}
+		return nil
+	})
+	return found, next, err
+}
+
+// stretch is a time in which records of a table are looked for, in the order of their numbers: by the time in a
+// column, for records from before since, and up to a number. A clock that was set back may hide records at the edges.
+type stretch struct {
+	table, column string
+	since, until  time.Time // zero = no limit
+	before        uint64    // 0 = no limit
+}
+
+// bounds returns the numbers, low ≤ seq < high, among which the records must be.
+func (s stretch) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
 	var first, last sql.NullInt64
-	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM runs), (SELECT max(seq) FROM runs)`)
+	row := db.QueryRowContext(ctx, `SELECT (SELECT min(seq) FROM `+s.table+`), (SELECT max(seq) FROM `+s.table+`)`)
 	if err := row.Scan(&first, &last); err != nil || !last.Valid {
 		return 0, 0, err
 	}
 	low, high = first.Int64, last.Int64+1
-	const text = `SELECT seq, ended FROM runs WHERE seq >= ? ORDER BY seq LIMIT 1`
-	if !q.Since.IsZero() {
-		if low, err = firstSince(ctx, db, text, low, high, q.Since.Add(-clockSlack)); err != nil {
+	text := `SELECT seq, ` + s.column + ` FROM ` + s.table + ` WHERE seq >= ? ORDER BY seq LIMIT 1`
+	if !s.since.IsZero() {
+		if low, err = firstSince(ctx, db, text, low, high, s.since); err != nil {
 			return 0, 0, err
 		}
 	}
-	if !q.Until.IsZero() {
-		if high, err = firstSince(ctx, db, text, low, high, q.Until.Add(longestRun)); err != nil {
+	if !s.until.IsZero() {
+		if high, err = firstSince(ctx, db, text, low, high, s.until); err != nil {
 			return 0, 0, err
 		}
 	}
-	if q.Before > 0 {
-		high = min(high, int64(min(q.Before, 1<<62)))
+	if s.before > 0 {
+		high = min(high, int64(min(s.before, 1<<62)))
 	}
 	return low, high, nil
 }
 
-// walk reads records from the newest down, in parts that double while they are
-// cheap, so that no single statement takes long however rare the records are.
-type walk[T any] struct {
-	limit     int
-	low, high int64 // numbers, low ≤ seq < high
-	between   func(from, to int64, limit int) ([]T, error)
-	seq       func(T) uint64
+// shifted is t later by d; the zero time, which is no limit, stays.
+func shifted(t time.Time, d time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(d)
 }
 
-// down returns a page, and the number below which the next one begins; 0 = there
-// is no more.
-func (w walk[T]) down() (found []T, next uint64, err error) {
-	begin := time.Now()
-	for part := int64(firstPart); w.high > w.low; {
-		from := max(w.low, w.high-part)
-		before := time.Now()
-		more, err := w.between(from, w.high, w.limit-len(found))
-		if err != nil {
-			return found, 0, err
-		}
-		if found = append(found, more...); len(found) == w.limit {
-			return found, w.seq(found[w.limit-1]), nil
-		}
-		w.high = from
-		if w.high > w.low && time.Since(begin) > queryTime {
-			return found, uint64(w.high), nil
-		}
-		if time.Since(before) < queryTime/10 {
-			part *= 2
-		}
-	}
-	return found, 0, nil
+func (q runQuery) bounds(ctx context.Context, db *sql.DB) (low, high int64, err error) {
+	since, until := shifted(q.Since, -clockSlack), shifted(q.Until, longestRun)
+	return stretch{"runs", "ended", since, until, q.Before}.bounds(ctx, db)
 }
 
 // between returns the newest runs with numbers from ≤ seq < to.
@@ -147,18 +156,19 @@ func (q runQuery) dialect() bool { return slices.Contains(events.Dialects(), eve
 func (q runQuery) statement(
 	ctx context.Context, db *sql.DB, agent string, from, to int64, limit int,
 ) ([]wire.Run, error) {
-	where, args := []string{"r.seq >= ?", "r.seq < ?", "r.test = ?"}, []any{from, to, q.Test}
+	c := conditions{table: "r."}
+	c.add("r.seq >= ? AND r.seq < ? AND r.test = ?", from, to, q.Test)
 	index := ""
 	equal := func(column, value, condition string) {
 		if value == "" || column == "" {
 			return
 		}
-		where, args = append(where, "r."+column+" = ?"), append(args, value)
+		c.add("r."+column+" = ?", value)
 		if condition == "never" {
 			return
 		}
 		if condition != "" { // that of the partial index
-			where = append(where, "r."+column+" <> "+condition)
+			c.add("r." + column + " <> " + condition)
 		}
 		if index == "" {
 			index = " INDEXED BY runs_" + strings.TrimSuffix(column, "_id")
@@ -168,11 +178,11 @@ func (q runQuery) statement(
 		}
 	}
 	if q.EventID != "" {
-		where, args, index = append(where, "r.event_id = ?"), append(args, q.EventID), " INDEXED BY runs_event_id"
+		c.add("r.event_id = ?", q.EventID)
+		index = " INDEXED BY runs_event_id"
 	}
 	if q.Agent != "" && q.dialect() {
-		where = append(where, `(r.agent_id = ? OR r.agent_name = ? OR CAST(r.detail AS TEXT) ->> 'dialect' = ?)`)
-		args = append(args, q.Agent, q.Agent, q.Agent)
+		c.add(`(r.agent_id = ? OR r.agent_name = ? OR CAST(r.detail AS TEXT) ->> 'dialect' = ?)`, q.Agent, q.Agent, q.Agent)
 	}
 	equal("session_id", q.Session, "''")
 	equal(agent, q.Agent, "''")
@@ -186,19 +196,12 @@ func (q runQuery) statement(
 	equal("tool", q.Tool, "never")
 	if q.Text != "" {
 		pattern := like(q.Text)
-		where = append(where, `(r.subject LIKE ? ESCAPE '\'
-			OR CAST(r.detail AS TEXT) ->> 'reason' LIKE ? ESCAPE '\'
-			OR CAST(r.detail AS TEXT) ->> 'error' LIKE ? ESCAPE '\')`)
-		args = append(args, pattern, pattern, pattern)
+		c.add(`(r.subject LIKE ? ESCAPE '\' OR CAST(r.detail AS TEXT) ->> 'reason' LIKE ? ESCAPE '\'
+			OR CAST(r.detail AS TEXT) ->> 'error' LIKE ? ESCAPE '\')`, pattern, pattern, pattern)
 	}
-	if !q.Since.IsZero() {
-		where, args = append(where, "r.started >= ?"), append(args, q.Since.UnixNano())
-	}
-	if !q.Until.IsZero() {
-		where, args = append(where, "r.started < ?"), append(args, q.Until.UnixNano())
-	}
+	c.span("r.started", q.Since, q.Until)
 	text := `SELECT ` + runColumns + ` FROM runs r` + index +
-		` WHERE ` + strings.Join(where, " AND ") + ` ORDER BY r.seq DESC LIMIT ?`
+		` WHERE ` + c.text() + ` ORDER BY r.seq DESC LIMIT ?`
 	scan := func(row scanner) (wire.Run, error) { return scanRun(row, false) }
-	return list(ctx, db, scan, text, append(args, limit)...)
+	return list(ctx, db, scan, text, append(c.args, limit)...)
 }

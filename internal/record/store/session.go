@@ -15,18 +15,6 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// The state of a session, as far as its events tell.
-const (
-	StateWorking = "working"
-	StateWaiting = "waiting" // for a person
-	StateIdle    = "idle"
-	StateEnded   = "ended"
-)
-
-// restedAfter is the silence after which a session that was at work counts as
-// idle: its agent may have died.
-const restedAfter = time.Hour
-
 // SessionKey tells sessions apart.
 type SessionKey struct {
 	ID      string
@@ -53,7 +41,7 @@ func (c *sessionCache) get(db *database, key SessionKey) (*sessionRow, error) {
 		found, err := scanSession(db.row(`SELECT `+sessionColumns("state")+` FROM sessions
 			WHERE session_id = ? AND dialect = ?`, key.ID, string(key.Dialect)))
 		if errors.Is(err, sql.ErrNoRows) {
-			found, err = wire.Session{SessionID: key.ID, Dialect: key.Dialect, State: StateIdle}, nil
+			found, err = wire.Session{SessionID: key.ID, Dialect: key.Dialect, State: wire.SessionIdle}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read session: %w", err)
@@ -77,7 +65,8 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 	if row.First.IsZero() || e.Time.Before(row.First) {
 		row.First = e.Time
 	}
-	newest := !e.Time.Before(row.Last) // those that no hook waits for are written after others
+	// Events that no hook waits for are written after others; any that is much earlier is of a clock that was set back.
+	newest := !e.Time.Before(row.Last) || row.Last.Sub(e.Time) > clockSlack
 	if newest {
 		row.Last = e.Time
 	}
@@ -103,22 +92,23 @@ func (c *sessionCache) event(db *database, e *events.Event) error {
 func stateAfter(state string, k events.Kind) string {
 	switch k {
 	case events.KindSessionEnd:
-		return StateEnded
+		return wire.SessionEnded
 	case events.KindPermissionRequest:
-		return StateWaiting
+		return wire.SessionWaiting
 	case events.KindTurnStop, events.KindTurnInterrupt, events.KindSessionStart, events.KindSessionReset:
-		return StateIdle
+		return wire.SessionIdle
 	case events.KindNotification, events.KindFileChanged, events.KindError:
 		return state
 	}
-	return StateWorking
+	return wire.SessionWorking
 }
 
 // decided notes a decision.
 func (c *sessionCache) decided(db *database, d *wire.Decision) error {
 	granted := d.Kind == events.KindPermissionRequest && d.Decision == wire.OutcomeAllow
 	stood := d.Decision == wire.OutcomeDeny || d.Decision == wire.OutcomeAsk || d.Answered != nil
-	if d.SessionID == "" || !stood && !granted {
+	unasked := d.Guarded == wire.GuardedNotAsked // no event before the call has counted it
+	if d.SessionID == "" || !stood && !granted && !unasked {
 		return nil
 	}
 	row, err := c.get(db, SessionKey{d.SessionID, d.Dialect})
@@ -129,6 +119,9 @@ func (c *sessionCache) decided(db *database, d *wire.Decision) error {
 		row.First, row.Last = d.Time, d.Time
 		row.AgentID, row.AgentName, row.Cwd, row.Tool, row.Subject = d.AgentID, d.AgentName, d.Cwd, d.Tool, d.Subject
 	}
+	if unasked {
+		row.Tools++
+	}
 	if d.Decision == wire.OutcomeDeny {
 		row.Denials++
 	}
@@ -136,11 +129,11 @@ func (c *sessionCache) decided(db *database, d *wire.Decision) error {
 		row.Asks++
 	}
 	switch {
-	case d.Time.Before(row.Last):
+	case unasked, d.Time.Before(row.Last):
 	case d.Decision == wire.OutcomeAsk && (d.Told == nil || d.Told.Decision == wire.OutcomeAsk):
-		row.State = StateWaiting // the agent asks
-	case row.State == StateWaiting:
-		row.State = StateWorking
+		row.State = wire.SessionWaiting // the agent asks
+	case row.State == wire.SessionWaiting:
+		row.State = wire.SessionWorking
 	}
 	return nil
 }
@@ -248,8 +241,13 @@ func (s *archive) Sessions(
 		return nil, fmt.Errorf("query sessions: %w", err)
 	}
 	state := `CASE WHEN (session_id, dialect) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?)) THEN 'waiting'
-		WHEN state IN ('working', 'waiting') AND last < ? THEN 'idle' ELSE state END`
-	stateArgs := []any{string(heldJSON), time.Now().Add(-restedAfter).UnixNano()}
+		WHEN state IN ('working', 'waiting') AND last NOT BETWEEN ? AND ? THEN 'idle'
+		WHEN state = 'working' AND last < ? THEN 'quiet' ELSE state END` // as wire.Aged
+	now := time.Now() // a session of a later time is of a clock that was set back
+	stateArgs := []any{
+		string(heldJSON), now.Add(-wire.IdleAfter).UnixNano(), now.Add(wire.ClockSlack).UnixNano(),
+		now.Add(-wire.QuietAfter).UnixNano(),
+	}
 	c := conditions{}
 	c.add("last >= 0")
 	if q.Agent != "" {
@@ -262,12 +260,7 @@ func (s *archive) Sessions(
 	if q.State != "" {
 		c.add(state+" = ?", append(slices.Clone(stateArgs), q.State)...)
 	}
-	if !q.Since.IsZero() {
-		c.add("last >= ?", q.Since.UnixNano())
-	}
-	if !q.Until.IsZero() {
-		c.add("last < ?", q.Until.UnixNano())
-	}
+	c.span("last", q.Since, q.Until)
 	err = s.read(func(db *sql.DB) error {
 		all, err = list(ctx, db, scanSession,
 			`SELECT `+sessionColumns(state)+` FROM sessions WHERE `+c.text()+` ORDER BY last DESC LIMIT ?`,

@@ -159,10 +159,10 @@ func (sp *span) count(r *wire.Run) {
 	switch r.Result {
 	case wire.ResultFailed, wire.ResultTimeout:
 		sp.failures++
-	case wire.ResultSpawnError, wire.ResultInterrupted:
+	case wire.ResultSpawnError:
 		sp.failures++
 		return // it has no duration
-	case wire.ResultDropped, wire.ResultMerged:
+	case wire.ResultInterrupted, wire.ResultDropped, wire.ResultMerged: // by hookd, not by the hook
 		return
 	case wire.ResultDeny:
 		sp.denied++
@@ -222,23 +222,16 @@ const (
 type Stats struct {
 	Name          string // of the hook, the agent or the tool; of a day its date, of an hour its start, in UTC
 	Runs          int64
-	Failures      int64         // failed, timed out, did not start, interrupted
+	Failures      int64         // failed, timed out, did not start
 	Denied        int64         // answered no, or denied by failing
 	Waited        time.Duration // by agents, for answers
 	P50, P95, P99 time.Duration // of the runs that started and ended; within 5 %
 }
 
-// StatsQuery selects the rows that Stats counts. Since is rounded down and Until up to
-// the hour, in UTC; a Since more than 32 days ago down to the day.
-type StatsQuery struct {
-	Hook         string    // "" = each
-	By           string    // hook, agent, tool, day or hour; "" = hook
-	Since, Until time.Time // zero = no bound; counts are kept for 400 days
-}
-
 // Stats returns one row for each hook that ran, or for each name of the kind By. The rows are in
-// the order of their names. It reads the counts kept by hour and day, never the runs.
-func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err error) {
+// the order of their names. It reads the counts kept by hour and day, never the runs. q.Since is rounded
+// down and q.Until up to the hour, in UTC; a Since more than 32 days ago down to the day.
+func (s *archive) Stats(ctx context.Context, q wire.StatsQuery) (all []Stats, err error) {
 	type row struct {
 		start int64
 		name  string
@@ -252,7 +245,7 @@ func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err err
 	sums := map[string]*span{}
 	err = s.read(func(db *sql.DB) error {
 		for _, by := range by {
-			for _, r := range q.ranges(time.Now()) {
+			for _, r := range ranges(q, time.Now()) {
 				rows, err := list(ctx, db, func(sc scanner) (v row, err error) {
 					var durations []byte
 					err = sc.Scan(&v.start, &v.name, &v.runs, &v.failures, &v.denied, &v.waited, &durations)
@@ -270,9 +263,9 @@ func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err err
 					name, sp := rows[i].name, &rows[i].span
 					switch {
 					case byTime && by == byHook:
-						name, sp.waited = q.timeOf(rows[i].start), 0
+						name, sp.waited = timeOf(q.By, rows[i].start), 0
 					case byTime:
-						name, sp = q.timeOf(rows[i].start), &span{waited: sp.waited}
+						name, sp = timeOf(q.By, rows[i].start), &span{waited: sp.waited}
 					}
 					add(sums, name, sp)
 				}
@@ -294,8 +287,8 @@ func (s *archive) Stats(ctx context.Context, q StatsQuery) (all []Stats, err err
 }
 
 // timeOf names the day or the hour of a time in seconds since 1970.
-func (q StatsQuery) timeOf(start int64) string {
-	if q.By == ByHour {
+func timeOf(by string, start int64) string {
+	if by == ByHour {
 		return time.Unix(start, 0).UTC().Format(time.RFC3339)
 	}
 	return time.Unix(start, 0).UTC().Format(time.DateOnly)
@@ -318,7 +311,7 @@ func add(sums map[string]*span, name string, sp *span) {
 type spanRange struct{ length, from, to int64 }
 
 // ranges covers the time asked for with whole days, and hours at its ends.
-func (q StatsQuery) ranges(now time.Time) []spanRange {
+func ranges(q wire.StatsQuery, now time.Time) []spanRange {
 	from, to := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.Until.IsZero() && q.Until.Before(now) {
 		to = floor(q.Until.Add(time.Hour-1).Unix(), hour) // also by a part of a second

@@ -273,7 +273,7 @@ func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
 // numbers that a killed process had reserved and those after them, and the machine is busy.
 func allDecisions(t testing.TB, s *Store) (all []wire.Decision) {
 	t.Helper()
-	for q := (DecisionQuery{}); ; {
+	for q := (wire.DecisionQuery{}); ; {
 		page, err := s.Decisions(t.Context(), q)
 		hooktest.Must(t, err)
 		all = append(all, page.Decisions...)

@@ -86,13 +86,13 @@ func TestUpgradeIsKilled(t *testing.T) {
 	if err != nil || len(page.Runs) != n || s.Epoch() != "E" || s.Health().Runs != n {
 		t.Errorf("got %d runs %v of epoch %s, %d counted", len(page.Runs), err, s.Epoch(), s.Health().Runs)
 	}
-	stats, err := s.Stats(t.Context(), StatsQuery{Since: started.Add(-time.Second), Until: started.Add(time.Second)})
+	stats, err := s.Stats(t.Context(), wire.StatsQuery{Since: started.Add(-time.Second), Until: started.Add(time.Second)})
 	if err != nil || len(stats) != n || stats[0].Runs != 4 {
 		t.Errorf("got the counts of %d hooks %v", len(stats), err)
 	}
 	s.Decided(decision(s.FirstSeq()+1, time.Now()))
 	flush(t, s)
-	found, err := s.Decisions(t.Context(), DecisionQuery{Text: "ls", Decisions: []string{string(wire.OutcomeNone)}})
+	found, err := s.Decisions(t.Context(), wire.DecisionQuery{Text: "ls", Decision: string(wire.OutcomeNone)})
 	if err != nil || len(found.Decisions) != 1 {
 		t.Errorf("got %+v %v", found, err)
 	}
