@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/events"
@@ -59,12 +60,32 @@ func (a *auditChain) flush(db *database) error {
 }
 
 // auditing keeps the audit chain.
-type auditing struct{ *core }
+type auditing struct {
+	*core
+	waiting atomic.Int64 // records that Audit has added and that are not on disk
+}
 
-// Audit adds a record to the chain, later and without waiting. detail becomes JSON.
+// mostAudits is how many records of Audit wait: an agent that tries again and again to weaken a guard makes as many.
+const mostAudits = 1 << 14
+
+// Audit adds a record to the chain, later and without waiting. detail becomes JSON. While mostAudits wait for a
+// disk that takes nothing, others are dropped, and counted in Health.Dropped: the first acts are worth more than
+// repetitions.
 func (s *auditing) Audit(at time.Time, kind string, detail any) {
-	exec := func(db *database) error { return s.chain(db, at, kind, detail) }
-	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
+	if s.waiting.Add(1) > mostAudits {
+		s.waiting.Add(-1)
+		s.queue.drop(0)
+		return
+	}
+	exec := func(db *database) error {
+		err := s.chain(db, at, kind, detail)
+		if refused(err) {
+			s.queue.drop(0)
+			return nil
+		}
+		return err
+	}
+	s.queue.add(&op{exec: exec, lean: exec, size: opCost, after: func() { s.waiting.Add(-1) }})
 }
 
 // chain adds a record within the transaction. The first one of a database says so.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/internal/record/audit"
@@ -72,7 +73,11 @@ func ReadAudit(
 	return head, err
 }
 
-// readAudit fills batches that are empty. It ends when ctx does.
+// errPruned is the error of a reader from which the daemon has pruned the records that come next.
+var errPruned = errors.New("records were pruned while they were read: type the command again")
+
+// readAudit fills batches that are empty. It ends when ctx does. No transaction is open while it waits for the
+// caller, who may wait for a person: the log of the database could not begin again.
 func readAudit(
 	ctx context.Context, path string, since time.Time, full chan<- *batch, empty <-chan *batch,
 ) (head audit.Head, err error) {
@@ -81,51 +86,66 @@ func readAudit(
 		return head, err
 	}
 	defer db.Close()
+	head, next, last, before, err := chainSince(ctx, db, since)
+	if errors.Is(err, sql.ErrNoRows) { // there is no head, or no record
+		return head, nil
+	}
+	for wanted := next; err == nil && next <= last; wanted = next {
+		into := <-empty
+		_, err = list(ctx, db, func(row scanner) (none struct{}, err error) {
+			var n int64
+			var text, hash sql.RawBytes
+			if err := row.Scan(&n, &text, &hash); err != nil {
+				return none, err
+			}
+			r := linked{audit.Link{N: uint64(n), Text: text}, before}
+			copy(r.Hash[:], hash)
+			before, next = r.Hash, n+1
+			into.add(r)
+			return none, nil
+		}, `SELECT n, text, hash FROM audit WHERE n BETWEEN ? AND ? ORDER BY n LIMIT ?`, next, last, auditBatch)
+		if err == nil && (len(into.records) == 0 || into.records[0].N != uint64(wanted)) {
+			err = notPruned(ctx, db, last, wanted)
+		}
+		if len(into.records) == 0 {
+			return head, err
+		}
+		if err == nil {
+			full <- into
+		}
+	}
+	return head, err
+}
+
+// chainSince returns the head of the chain, the numbers of its records since a time, and the hash that the first of
+// them stands on.
+func chainSince(
+	ctx context.Context, db *sql.DB, since time.Time,
+) (head audit.Head, first, last int64, before audit.Hash, err error) {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return head, err
+		return head, 0, 0, before, err
 	}
 	defer tx.Rollback() // it has nothing to commit
 	if head, err = readHead(tx.QueryRowContext(ctx, `SELECT n, hash FROM audit_head`)); err != nil {
-		if errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
-		return head, err
+		return head, 0, 0, before, err
 	}
-	var first int64 // and all behind it, also where the clock was set back: no record is left out
-	err = tx.QueryRowContext(ctx, `SELECT n FROM audit WHERE at >= ? ORDER BY n LIMIT 1`, nanos(since)).Scan(&first)
-	if errors.Is(err, sql.ErrNoRows) {
-		return head, nil
-	}
-	var before audit.Hash
+	// And all behind the first, also where the clock was set back: no record is left out.
+	err = tx.QueryRowContext(ctx, `SELECT n, (SELECT max(n) FROM audit) FROM audit WHERE at >= ? ORDER BY n LIMIT 1`,
+		nanos(since)).Scan(&first, &last)
 	if err == nil {
 		before, err = hashBefore(ctx, tx, first)
 	}
-	if err != nil {
-		return head, err
+	return head, first, last, before, err
+}
+
+// notPruned fails with errPruned where a record behind last says that the record with the number wanted was pruned.
+func notPruned(ctx context.Context, db querier, last, wanted int64) error {
+	all, err := anchors(ctx, db, last)
+	if slices.ContainsFunc(all, func(a audit.Anchor) bool { return a.UpTo >= uint64(wanted) }) {
+		return errPruned
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT n, text, hash FROM audit WHERE n >= ? ORDER BY n`, first)
-	if err != nil {
-		return head, err
-	}
-	defer rows.Close()
-	into := <-empty
-	for rows.Next() {
-		var n int64
-		var text, hash sql.RawBytes
-		if err := rows.Scan(&n, &text, &hash); err != nil {
-			return head, err
-		}
-		r := linked{audit.Link{N: uint64(n), Text: text}, before}
-		copy(r.Hash[:], hash)
-		before = r.Hash
-		if into.add(r); len(into.records) == auditBatch {
-			full <- into
-			into = <-empty
-		}
-	}
-	full <- into
-	return head, rows.Err()
+	return err
 }
 
 // Unchained returns how many denials the database at path has on record.
@@ -153,12 +173,23 @@ func hashBefore(ctx context.Context, tx *sql.Tx, n int64) (h audit.Hash, err err
 // anchorOf is the hash of the last record that was pruned, as the chain says; zero where
 // it does not.
 func anchorOf(ctx context.Context, db querier, upTo int64) (h audit.Hash, err error) {
-	texts, err := list(ctx, db, func(row scanner) (text []byte, err error) { return text, row.Scan(&text) },
-		`SELECT text FROM audit WHERE instr(text, CAST('"kind":"pruned"' AS BLOB)) > 0 ORDER BY n`)
-	for _, text := range texts {
-		if a, ok := audit.AnchorIn(text); ok && a.UpTo == uint64(upTo) {
+	all, err := anchors(ctx, db, 0)
+	for _, a := range all {
+		if a.UpTo == uint64(upTo) {
 			return audit.ParseHash(a.Hash), nil
 		}
 	}
 	return h, err
+}
+
+// anchors returns the statements about pruned records behind a number.
+func anchors(ctx context.Context, db querier, after int64) (all []audit.Anchor, err error) {
+	texts, err := list(ctx, db, func(row scanner) (text []byte, err error) { return text, row.Scan(&text) },
+		`SELECT text FROM audit WHERE n > ? AND instr(text, CAST('"kind":"pruned"' AS BLOB)) > 0 ORDER BY n`, after)
+	for _, text := range texts {
+		if a, ok := audit.AnchorIn(text); ok {
+			all = append(all, a)
+		}
+	}
+	return all, err
 }

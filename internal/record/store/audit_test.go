@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func chainOf(t testing.TB, n int, detail func(i int) any) (path string) {
 	hooktest.Must(t, err)
 	for i := range n {
 		s.Audit(time.Now(), audit.Denied, detail(i))
-		if i%20_000 == 0 {
+		if i%10_000 == 0 {
 			hooktest.Must(t, s.Flush(context.Background()))
 		}
 	}
@@ -207,6 +208,91 @@ func TestReadingTheChainStops(t *testing.T) {
 	cancel()
 	if _, err := ReadAudit(ctx, path, time.Time{}, func(audit.Link, audit.Hash) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that has ended got %v", err)
+	}
+}
+
+// A reader that waits for a person, such as one behind a pager, keeps no part of the database's log from being used
+// again, and reads each record of the moment when it began. Records that are pruned meanwhile end it with an error.
+func TestASlowReaderOfTheChain(t *testing.T) {
+	for name, prunes := range map[string]bool{"reads all": false, "is overtaken by pruning": true} {
+		t.Run(name, func(t *testing.T) {
+			o, n := options(t), (auditBatches+3)*auditBatch
+			s := open(t, o)
+			add := func(count int) {
+				for i := range count {
+					s.Audit(time.Now(), audit.Denied, i)
+				}
+				flush(t, s)
+			}
+			add(n)
+			reads, goes, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+			c, once := audit.NewChecker(audit.Head{}), sync.Once{}
+			go func() {
+				head, err := ReadAudit(t.Context(), o.Path, time.Time{}, func(r audit.Link, prev audit.Hash) error {
+					once.Do(func() { close(reads); <-goes })
+					c.AddNext(r, prev)
+					return nil
+				})
+				if r := c.End(true, &head); err == nil && (r.Records != n+1 || len(r.Findings) > 0) {
+					err = fmt.Errorf("%d records, want %d: %v", r.Records, n+1, r.Findings)
+				}
+				ended <- err
+			}()
+			<-reads
+			add(n)
+			if prunes {
+				upTo := int64(n - 1)
+				hooktest.Must(t, s.do(t.Context(), func(db *database) error {
+					if err := s.auditing.chain(db, time.Now(), audit.Pruned, audit.Anchor{UpTo: uint64(upTo)}); err != nil {
+						return err
+					}
+					_, err := db.exec(`DELETE FROM audit WHERE n <= ?`, upTo)
+					return err
+				}))
+			}
+			other, err := sql.Open("sqlite", dsn(o.Path))
+			hooktest.Must(t, err)
+			defer other.Close()
+			hooktest.Until(t, "the log can begin again", func() bool {
+				var busy, pages, merged int
+				hooktest.Must(t, other.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &merged))
+				return busy == 0
+			})
+			close(goes)
+			if err := <-ended; prunes != errors.Is(err, errPruned) || !prunes && err != nil {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+}
+
+// An agent that tries again and again to weaken a guard does not fill the memory while the disk takes nothing.
+func TestAuditsThatWaitAreBounded(t *testing.T) {
+	o := options(t)
+	s := open(t, o)
+	hangs, goes, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		done <- s.do(t.Context(), func(*database) error {
+			close(hangs)
+			<-goes
+			return nil
+		})
+	}()
+	<-hangs
+	for i := range 3 * mostAudits {
+		s.Audit(time.Now(), audit.Refused, i)
+	}
+	h := s.Health()
+	close(goes)
+	if h.Backlog != mostAudits || h.Dropped != 2*mostAudits {
+		t.Errorf("%d records wait and %d were dropped, want %d and %d", h.Backlog, h.Dropped, mostAudits, 2*mostAudits)
+	}
+	hooktest.Must(t, <-done)
+	flush(t, s)
+	s.Audit(time.Now(), audit.Refused, "later")
+	flush(t, s)
+	if r := verified(t, o.Path, audit.Head{}); len(r.Findings) > 0 || r.Head.N != mostAudits+2 {
+		t.Errorf("the chain has %d records, want %d: %v", r.Head.N, mostAudits+2, r.Findings)
 	}
 }
 
