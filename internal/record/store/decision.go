@@ -6,34 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
 )
-
-// decisionDetail has the fields without a column, as Decided.AppendDetail writes them.
-type decisionDetail struct {
-	DecidedBy  []string        `json:"decided_by"`
-	Rewrote    []string        `json:"rewrote"`
-	CallID     string          `json:"call_id"`
-	CallSum    string          `json:"call_sum"`
-	Tried      bool            `json:"tried"`
-	PartOf     string          `json:"part_of"`
-	Judge      string          `json:"judge"`
-	NewInput   json.RawMessage `json:"new_input"`
-	NewSubject string          `json:"new_subject"`
-	Contained  string          `json:"contained"`
-	Opened     []string        `json:"opened"`
-	Told       *wire.Told      `json:"told"`
-	Answered   *wire.Answered  `json:"answered"`
-	Shadow     []wire.Shadowed `json:"shadow"`
-	Kept       *wire.Kept      `json:"undo"`
-	Untaken    []string        `json:"untaken"`
-	DurationMS float64         `json:"duration_ms"`
-	Earlier    []string        `json:"earlier"`
-	Missing    *wire.Missing   `json:"missing"`
-	Runs       []string        `json:"runs"`
-}
 
 // decisions keeps decisions.
 type decisions struct {
@@ -137,8 +114,7 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 	if err != nil {
 		return d, err
 	}
-	var rest decisionDetail
-	err = json.Unmarshal(detail, &rest)
+	err = json.Unmarshal(detail, &d) // it has the members without a column
 	if err == nil && ran != nil {
 		d.Ran = &wire.Ran{}
 		err = json.Unmarshal(ran, d.Ran)
@@ -147,29 +123,42 @@ func scanDecision(row scanner) (d wire.Decision, err error) {
 		return d, fmt.Errorf("read the decision about event %s: %w: %w", d.EventID, errCorrupt, err)
 	}
 	d.Time = moment(at)
-	d.DecidedBy, d.Rewrote, d.Answered, d.Shadow = rest.DecidedBy, rest.Rewrote, rest.Answered, rest.Shadow
-	d.DurationMS, d.Runs = rest.DurationMS, rest.Runs
-	d.CallSum = rest.CallSum
-	d.CallID, d.NewInput, d.NewSubject, d.Told = rest.CallID, rest.NewInput, rest.NewSubject, rest.Told
-	d.Tried, d.Earlier, d.Missing, d.PartOf, d.Judge = rest.Tried, rest.Earlier, rest.Missing, rest.PartOf, rest.Judge
-	d.Contained, d.Opened, d.Kept, d.Untaken = rest.Contained, rest.Opened, rest.Kept, rest.Untaken
 	d.Outcome = d.Word()
 	return d, nil
 }
 
 // Decision returns the decision about an event that Event returned; nil =
 // there was none.
-func (s *archive) Decision(ctx context.Context, e *events.Event) (found *wire.Decision, err error) {
+func (s *archive) Decision(ctx context.Context, e *events.Event) (*wire.Decision, error) {
+	return s.newestDecision(ctx, "event "+e.EventID, `decisions d WHERE d.event_seq = ?`, int64(e.Seq))
+}
+
+// mostAsked is how many of the newest decisions of a session Asked looks at.
+const mostAsked = 1000
+
+// Asked returns the newest decision of a session, since then, about the question before a call with
+// the id; nil = there is none among the newest.
+func (s *archive) Asked(ctx context.Context, key SessionKey, id string, since time.Time) (*wire.Decision, error) {
+	return s.newestDecision(ctx, "call "+id, `
+		(SELECT * FROM decisions WHERE session_id = ? AND session_id <> '' ORDER BY seq DESC LIMIT ?) d
+		WHERE d.dialect = ? AND d.kind = 'tool.before' AND d.at >= ? AND CAST(d.detail AS TEXT) ->> 'call_id' = ?`,
+		key.ID, mostAsked, string(key.Dialect), nanos(since), id)
+}
+
+// newestDecision returns the newest decision from a source d; nil = there is none.
+func (s *archive) newestDecision(
+	ctx context.Context, about, from string, args ...any,
+) (found *wire.Decision, err error) {
 	err = s.read(func(db *sql.DB) error {
-		all, err := list(ctx, db, scanDecision, `SELECT `+decisionColumns+`
-			FROM decisions d WHERE d.event_seq = ? ORDER BY d.seq DESC LIMIT 1`, int64(e.Seq))
+		all, err := list(ctx, db, scanDecision,
+			`SELECT `+decisionColumns+` FROM `+from+` ORDER BY d.seq DESC LIMIT 1`, args...)
 		if len(all) > 0 {
 			found = &all[0]
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("decision about event %s: %w", e.EventID, err)
+		return nil, fmt.Errorf("decision about %s: %w", about, err)
 	}
 	return found, nil
 }

@@ -15,25 +15,6 @@ type runRow struct {
 	ended time.Time
 }
 
-// runDetail has the fields without a column, as Run.AppendDetail writes them. The nil
-// pointers take the place of the members of those names.
-type runDetail struct {
-	wire.Run
-	ID        *struct{} `json:"run_id,omitempty"`
-	Seq       *struct{} `json:"seq,omitempty"`
-	EventID   *struct{} `json:"event_id,omitempty"`
-	Event     *struct{} `json:"event,omitempty"`
-	Hook      *struct{} `json:"hook,omitempty"`
-	SessionID *struct{} `json:"session_id,omitempty"`
-	AgentID   *struct{} `json:"agent_id,omitempty"`
-	AgentName *struct{} `json:"agent_name,omitempty"`
-	Tool      *struct{} `json:"tool,omitempty"`
-	Subject   *struct{} `json:"subject,omitempty"`
-	Test      *struct{} `json:"test,omitempty"`
-	Result    *struct{} `json:"result,omitempty"`
-	Started   *struct{} `json:"started,omitempty"`
-}
-
 func inputOf(r *wire.Run) *string { return &r.Input }
 
 // runTexts are the texts of a run that may have secrets, the payload first.
@@ -145,16 +126,11 @@ func scanRun(row scanner, outputs bool) (wire.Run, error) {
 	if err := row.Scan(into...); err != nil {
 		return r, err
 	}
-	d := runDetail{}
-	if err := json.Unmarshal(detail, &d); err != nil {
+	if err := json.Unmarshal(detail, &r); err != nil { // it has the members without a column
 		return r, fmt.Errorf("read run %s: %w: %w", r.ID, errCorrupt, err)
 	}
-	full := d.Run
-	full.ID, full.Seq, full.EventID, full.Event, full.Hook = r.ID, r.Seq, r.EventID, r.Event, r.Hook
-	full.SessionID, full.AgentID, full.AgentName = r.SessionID, r.AgentID, r.AgentName
-	full.Tool, full.Subject, full.Test = r.Tool, r.Subject, r.Test
-	full.Result, full.Started = r.Result, moment(started)
-	full.Stdout.Head, full.Stdout.Tail = string(text[0]), string(text[1])
-	full.Stderr.Head, full.Stderr.Tail = string(text[2]), string(text[3])
-	return full, nil
+	r.Started = moment(started)
+	r.Stdout.Head, r.Stdout.Tail = string(text[0]), string(text[1])
+	r.Stderr.Head, r.Stderr.Tail = string(text[2]), string(text[3])
+	return r, nil
 }
