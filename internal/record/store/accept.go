@@ -191,7 +191,7 @@ func (s *tables) insert(db *database, e *events.Event, row eventRow, rows []pend
 // insertPending writes the pending rows of an event; added tells that the database did not have the event.
 func (s *tables) insertPending(db *database, row eventRow, rows []pendingRow, added bool) error {
 	if !added {
-		if _, err := s.dropPending(db, row.seq, ""); err != nil {
+		if err := s.dropPending(db, row.seq, ""); err != nil {
 			return err
 		}
 	}
@@ -208,12 +208,11 @@ func (s *tables) insertPending(db *database, row eventRow, rows []pendingRow, ad
 	return nil
 }
 
-// dropPending deletes the pending run of a hook for an event, or all runs if hook is "". It reports whether
-// there were any.
-func (s *tables) dropPending(db *database, seq uint64, hook string) (dropped bool, err error) {
+// dropPending deletes the pending run of a hook for an event, or all runs if hook is "".
+func (s *tables) dropPending(db *database, seq uint64, hook string) error {
 	n, err := db.exec(`DELETE FROM pending WHERE seq = ?1 AND (hook = ?2 OR ?2 = '')`, int64(seq), hook)
 	if err != nil || n == 0 {
-		return false, err
+		return err
 	}
 	gone := amount{runs: n}
 	var size int64
@@ -223,10 +222,15 @@ func (s *tables) dropPending(db *database, seq uint64, hook string) (dropped boo
 	case err == nil:
 		gone.events, gone.bytes = 1, size
 	case !errors.Is(err, sql.ErrNoRows): // other runs of the event are left
-		return true, err
+		return err
 	}
 	s.w.state.waiting.sub(gone)
-	return true, nil
+	return nil
+}
+
+// later queues exec, which is done in any case; size is that of the values it has.
+func (s *core) later(size int, exec func(*database) error) {
+	s.queue.add(&op{exec: exec, lean: exec, size: size})
 }
 
 // do runs exec in a transaction of the writer and returns when it is on disk.

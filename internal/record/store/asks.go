@@ -51,8 +51,7 @@ func saveAsk(db *database, k Saved) error {
 // a held question makes the store forget that question.
 func (s *asks) DropAsk(id string) {
 	s.decisions.unwritten.releaseAsk(id, nil)
-	exec := func(db *database) error { return dropAsk(db, id) }
-	s.queue.add(&op{exec: exec, lean: exec})
+	s.later(0, func(db *database) error { return dropAsk(db, id) })
 }
 
 func dropAsk(db *database, id string) error {
@@ -72,7 +71,7 @@ func (s *asks) Asks(ctx context.Context) ([]Saved, error) {
 // SaveGrants keeps answers, all or none. It returns when they are on disk, or why they
 // cannot be.
 func (s *asks) SaveGrants(ctx context.Context, list ...Saved) error {
-	return s.wait(ctx, &op{exec: func(db *database) error {
+	return s.do(ctx, func(db *database) error {
 		for _, k := range list {
 			_, err := db.exec(`INSERT OR REPLACE INTO grants (id, detail) VALUES (?, ?)`, k.ID, nonNil(k.Text))
 			if err != nil {
@@ -80,20 +79,20 @@ func (s *asks) SaveGrants(ctx context.Context, list ...Saved) error {
 			}
 		}
 		return nil
-	}})
+	})
 }
 
 // DropGrants forgets answers. It returns when the disk has forgotten them, or why it
 // cannot: they would be there again after a restart.
 func (s *asks) DropGrants(ctx context.Context, ids ...string) error {
-	return s.wait(ctx, &op{exec: func(db *database) error {
+	return s.do(ctx, func(db *database) error {
 		for _, id := range ids {
 			if _, err := db.exec(`DELETE FROM grants WHERE id = ?`, id); err != nil {
 				return fmt.Errorf("drop grant %s: %w", id, err)
 			}
 		}
 		return nil
-	}})
+	})
 }
 
 // Grants returns the answers that are kept, in the order of their ids.

@@ -139,19 +139,15 @@ func (s *forwarding) Ahead(ctx context.Context, target string, upto uint64, limi
 // without waiting, and notes that so many were reported to it as missed.
 func (s *forwarding) Forwarded(target string, through uint64, told int64) {
 	s.places.set(target, through)
-	exec := func(db *database) error {
+	s.later(opCost, func(db *database) error {
 		_, err := db.exec(`UPDATE forward SET through = max(through, ?), told = told + ?, at = ? WHERE target = ?`,
 			int64(through), told, nanos(time.Now()), target)
 		if err != nil {
 			return fmt.Errorf("move the place of %s: %w", target, err)
 		}
 		return nil
-	}
-	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
+	})
 }
-
-// maxWaiting is up to where Place.Waiting counts.
-const maxWaiting = 10_000
 
 // ForwardState is how far one target is behind.
 type ForwardState struct {
@@ -167,7 +163,7 @@ func (s *forwarding) Place(ctx context.Context, target string) (p ForwardState, 
 		row := db.QueryRowContext(ctx, `SELECT missed,
 				(SELECT count(*) FROM (SELECT 1 FROM decisions WHERE seq > through LIMIT ?)),
 				ifnull((SELECT at FROM decisions WHERE seq > through ORDER BY seq LIMIT 1), 0)
-			FROM forward WHERE target = ?`, maxWaiting, target)
+			FROM forward WHERE target = ?`, wire.MostWaiting, target)
 		if err := row.Scan(&p.Missed, &p.Waiting, &oldest); err != nil {
 			return err
 		}

@@ -72,8 +72,7 @@ func (s *manifestTable) SaveManifest(m Manifest) {
 	if known && old.Digest == m.Digest && old.Name == m.Name {
 		return
 	}
-	exec := func(db *database) error { return saveManifest(db, m) }
-	s.queue.add(&op{exec: exec, lean: exec, size: len(m.Text)})
+	s.later(len(m.Text), func(db *database) error { return saveManifest(db, m) })
 }
 
 // DropManifest forgets the one of source.
@@ -81,11 +80,10 @@ func (s *manifestTable) DropManifest(source string) {
 	s.manifests.mu.Lock()
 	delete(s.manifests.list, source)
 	s.manifests.mu.Unlock()
-	exec := func(db *database) error {
+	s.later(0, func(db *database) error {
 		_, err := db.exec(`DELETE FROM manifests WHERE source = ?`, source)
 		return err
-	}
-	s.queue.add(&op{exec: exec, lean: exec})
+	})
 }
 
 func saveManifest(db *database, m Manifest) error {

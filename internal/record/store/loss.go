@@ -101,8 +101,7 @@ func (s *lossNotes) lost(l wire.Loss) {
 	if !is {
 		return
 	}
-	exec := func(db *database) error { return saveLoss(db, l) }
-	s.queue.add(&op{exec: exec, lean: exec, size: opCost})
+	s.later(opCost, func(db *database) error { return saveLoss(db, l) })
 	s.auditing.Audit(l.Time, audit.Storage, l)
 }
 

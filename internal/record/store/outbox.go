@@ -30,7 +30,7 @@ type outbox struct{ *core }
 // Limits.QueueBytes. A message that is there already, by its ID, is kept once.
 func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 	limit := s.policy.Load().QueueBytes
-	err := s.wait(ctx, &op{exec: func(db *database) error {
+	err := s.do(ctx, func(db *database) error {
 		var bytes sql.NullInt64
 		if err := db.row(`SELECT bytes FROM outbox_size`).Scan(&bytes); err != nil {
 			return fmt.Errorf("read the size of the outbox: %w", err)
@@ -41,7 +41,7 @@ func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
 		_, err := db.exec(`INSERT INTO outbox (id, subject, key, at, body) VALUES (?, ?, '', ?, ?) ON CONFLICT (id) DO NOTHING`,
 			m.ID, m.Subject, nanos(m.At), nonNil(m.Body))
 		return err
-	}})
+	})
 	if err != nil {
 		return fmt.Errorf("keep message %s for the fleet: %w", m.ID, err)
 	}
@@ -82,10 +82,10 @@ func (s *outbox) Outgoing(
 func (s *outbox) SentOutgoing(ctx context.Context, numbers []uint64) error {
 	text, err := json.Marshal(numbers)
 	if err == nil {
-		err = s.wait(ctx, &op{exec: func(db *database) error {
+		err = s.do(ctx, func(db *database) error {
 			_, err := db.exec(`DELETE FROM outbox WHERE n IN (SELECT value FROM json_each(?))`, string(text))
 			return err
-		}})
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("forget messages for the fleet: %w", err)
@@ -95,10 +95,10 @@ func (s *outbox) SentOutgoing(ctx context.Context, numbers []uint64) error {
 
 // RefuseOutgoing sets a message aside that the servers never take, and why.
 func (s *outbox) RefuseOutgoing(ctx context.Context, n uint64, why string) error {
-	err := s.wait(ctx, &op{exec: func(db *database) error {
+	err := s.do(ctx, func(db *database) error {
 		_, err := db.exec(`UPDATE outbox SET refused = ? WHERE n = ?`, why, int64(n))
 		return err
-	}})
+	})
 	if err != nil {
 		return fmt.Errorf("set a message for the fleet aside: %w", err)
 	}

@@ -20,8 +20,7 @@ type pendingRuns struct {
 // was interrupted. An attempt that ends before the next commit of records leaves no
 // trace.
 func (s *pendingRuns) Started(k events.PendingKey, runID string, at time.Time) {
-	exec := func(*database) error { s.w.attempts.start(k, runID, nanos(at)); return nil }
-	s.queue.add(&op{exec: exec, lean: exec})
+	s.later(0, func(*database) error { s.w.attempts.start(k, runID, nanos(at)); return nil })
 }
 
 // Done ends a pending run and records how it went. The record is not changed any more, here
@@ -87,7 +86,7 @@ func (s *pendingRuns) deletePending(db *database, k events.PendingKey) error {
 	if s.journaled.over(k.Seq) {
 		return nil // it has no rows
 	}
-	if _, err := s.tables.dropPending(db, k.Seq, k.Hook); err != nil {
+	if err := s.tables.dropPending(db, k.Seq, k.Hook); err != nil {
 		return fmt.Errorf("end pending run: %w", err)
 	}
 	if s.pending.fate(k.Seq).final {
