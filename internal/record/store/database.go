@@ -16,7 +16,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/hookd/hookd/internal/record/journal"
+	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
 // readers is how many queries run side by side.
@@ -143,7 +143,7 @@ func prepareFile(path string) error {
 		if err = f.Close(); err != nil {
 			return err
 		}
-		return journal.SyncDir(dir)
+		return replacefile.SyncDir(dir)
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return err

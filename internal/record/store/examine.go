@@ -58,7 +58,7 @@ func (s *healer) examine(cause error) error {
 		time.Sleep(rereadAfter)
 		err = s.sound()
 	}
-	d := &s.w.doubts
+	d := &s.w.falseAlarms
 	switch {
 	case errors.Is(err, ErrIO):
 		if d.unread.IsZero() {

@@ -341,7 +341,7 @@ func (s *writeLoop) finish() {
 		empty = s.moveLast()
 	}
 	if s.db != nil && s.down.Load() == nil { // the last events may not have gone through
-		s.w.state.seq = s.w.seen + lateNumbers
+		s.w.state.seq, s.w.state.floor = s.w.seen+lateNumbers, s.journaled.floor()
 		err := s.w.state.save(s.db)
 		if err == nil {
 			err = noteUnused(s.db, s.w.seen+1, s.w.state.seq)

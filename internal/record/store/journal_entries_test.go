@@ -80,6 +80,33 @@ func TestNextDaemonReadsTheJournal(t *testing.T) {
 	}
 }
 
+// Events that come into the database after later ones are counted, whenever hookd is killed.
+func TestEventsAreCountedOverKills(t *testing.T) {
+	s := open(t, options(t))
+	var list []*events.Event
+	for seq := uint64(1); seq <= 20; seq++ {
+		list = append(list, event(seq, "agent:end", `{}`))
+		accept(t, s, list[seq-1], "a")
+	}
+	done := func(part []*events.Event) {
+		for _, e := range part {
+			s.Done(events.PendingKey{Seq: e.Seq, Hook: "a"}, run(100+e.Seq, e, "a", wire.ResultOK))
+		}
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done(list[10:])
+	s = open(t, killed(t, s))
+	done(list[5:10])
+	s = open(t, killed(t, s))
+	done(list[:5])
+	s = open(t, killed(t, s))
+	if h := s.Health(); h.Events != 20 || h.Runs != 20 {
+		t.Errorf("%d events and %d runs are counted, want 20 of each", h.Events, h.Runs)
+	}
+}
+
 // An id is found whether the database has its event or not, and an answer to it stays.
 func TestIDsAreInTheJournalToo(t *testing.T) {
 	s := open(t, options(t))

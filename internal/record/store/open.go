@@ -122,7 +122,7 @@ func (s *opener) adopt(db *database) error {
 		}
 	}
 	reserved := st
-	reserved.seq = max(reserved.seq, s.journaled.greatest()) + seqBlock
+	reserved.seq, reserved.floor = max(reserved.seq, s.journaled.greatest())+seqBlock, s.journaled.floor()
 	if err := reserved.save(db); err != nil {
 		return err
 	}
@@ -134,10 +134,7 @@ func (s *opener) adopt(db *database) error {
 		s.w.seen = max(s.w.seen, st.seq, s.journaled.greatest())
 	}
 	s.w.loaded, s.w.cutOff, s.w.orphans, s.w.state = true, false, false, reserved
-	s.w.spans.forget()
-	s.w.sessions.forget()
-	s.w.attempts.forget()
-	s.w.audit.forget()
+	s.w.forget()
 	return nil
 }
 

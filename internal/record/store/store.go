@@ -190,6 +190,7 @@ func Open(o Options) (*Store, error) {
 	})
 	s.w.spans, s.w.attempts = newSpanCache(), newAttempts()
 	s.w.sessions, s.w.ending, s.w.givenUp = newSessionCache(), ending{}, map[uint64]bool{}
+	s.w.caches = []cache{s.w.spans, s.w.sessions, s.w.attempts, &s.w.audit, &s.w.texts}
 	s.crashPage.Store(&crashPage{})
 	s.Configure(o.Limits)
 	s.w.opening = true

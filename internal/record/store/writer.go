@@ -19,31 +19,44 @@ const seqBlock = 1 << 20
 
 // writer has the values that only the writing goroutine touches.
 type writer struct {
-	state     state
-	seen      uint64 // the greatest number that passed through
-	spans     *spanCache
-	sessions  *sessionCache
-	attempts  *attempts
-	audit     auditChain
-	texts     texts
-	slack     slack
-	moved     []*entry // from the journal into the database, by the transaction under way
-	ending    ending
-	orphans   bool      // the database was lost before it was read: the journal is what is left of it
-	found     state     // of the database, where only its journal could not be read yet
-	unread    *entry    // that the journal has not given; nil = there is none
-	failing   time.Time // when the journal was first not read; zero = it is
-	doubts    falseAlarms
-	givenUp   map[uint64]bool // segments of the journal whose unreadable records are given up
-	freed     journal.Pos     // up to where the journal was freed
-	unsynced  bool            // there are commits that a loss of power may take back
-	synced    time.Time       // when there were none
-	full      bool            // the next commit is synced
-	loaded    bool            // the database was read once, so memory knows what is pending
-	opening   bool            // Open has not returned
-	unchecked bool            // the pending runs of the database are still to be checked
-	text      []byte          // of the row that was written last
-	cutOff    bool            // a part of the database was deleted: what is pending is written again
+	state       state
+	seen        uint64 // the greatest number that passed through
+	spans       *spanCache
+	sessions    *sessionCache
+	attempts    *attempts
+	audit       auditChain
+	texts       texts
+	caches      []cache // the five before
+	slack       slack
+	moved       []*entry // from the journal into the database, by the transaction under way
+	ending      ending
+	orphans     bool      // the database was lost before it was read: the journal is what is left of it
+	found       state     // of the database, where only its journal could not be read yet
+	unread      *entry    // that the journal has not given; nil = there is none
+	failing     time.Time // when the journal was first not read; zero = it is
+	falseAlarms falseAlarms
+	givenUp     map[uint64]bool // segments of the journal whose unreadable records are given up
+	freed       journal.Pos     // up to where the journal was freed
+	unsynced    bool            // there are commits that a loss of power may take back
+	synced      time.Time       // when there were none
+	full        bool            // the next commit is synced
+	loaded      bool            // the database was read once, so memory has all pending runs
+	opening     bool            // Open has not returned
+	unchecked   bool            // the pending runs of the database are still to be checked
+	text        []byte          // of the row that was written last
+	cutOff      bool            // a part of the database was deleted: pending runs are written again
+}
+
+// cache has values as the transaction under way sees them.
+type cache interface {
+	flush(db *database) error // writes changed values
+	forget()                  // drops values that are not on disk
+}
+
+func (w *writer) forget() {
+	for _, c := range w.caches {
+		c.forget()
+	}
 }
 
 // state is the row of the table state, and the number of dead letters.
@@ -58,6 +71,7 @@ type state struct {
 	misplaced          bool        // complete was damaged, and is zero
 	urgent             bool        // seq or pruned have changed
 	unsaved            int         // commits since the counts were saved
+	floor              uint64      // of the journal: rows from there on are counted when the database is opened
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -204,11 +218,7 @@ func (s *transactions) transact(batch []*op) (err error) {
 			s.db.exec("ROLLBACK") // fails when SQLite has rolled back by itself
 			s.endMoves(false)
 			s.w.state = before
-			s.w.spans.forget()
-			s.w.sessions.forget()
-			s.w.attempts.forget()
-			s.w.audit.forget()
-			s.w.texts.forget()
+			s.w.forget()
 			err = classify(err)
 		}
 	}()
@@ -240,20 +250,10 @@ func (s *transactions) transact(batch []*op) (err error) {
 		news += int(e.Bytes())
 	}
 	s.tables.saw(max(s.queue.leftOut(), s.journaled.greatest()))
-	if err := s.w.spans.flush(s.db); err != nil {
-		return err
-	}
-	if err := s.w.sessions.flush(s.db); err != nil {
-		return err
-	}
-	if err := s.w.attempts.flush(s.db); err != nil {
-		return err
-	}
-	if err := s.w.audit.flush(s.db); err != nil {
-		return err
-	}
-	if err := s.w.texts.flush(s.db); err != nil {
-		return err
+	for _, c := range s.w.caches {
+		if err := c.flush(s.db); err != nil {
+			return err
+		}
 	}
 	if err := s.saveState(); err != nil {
 		return err
@@ -378,7 +378,7 @@ func (s *transactions) saveState() error {
 	if left, _ := s.queue.load(); (st.unsaved < saveEvery || left > 0) && !st.urgent {
 		return nil // what is left may have numbers below those that would be taken for counted
 	}
-	st.unsaved, st.urgent = 0, false
+	st.unsaved, st.urgent, st.floor = 0, false, s.journaled.floor()
 	return st.save(s.db)
 }
 
@@ -410,9 +410,11 @@ func sumOf(numbers ...uint64) int64 {
 
 func (st state) save(db *database) error {
 	_, err := db.exec(`INSERT OR REPLACE INTO state (id, epoch, seq, pruned, runs, events, counted)
-		VALUES (1, ?, ?, ?, ?, ?,
-			max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0)))`,
-		st.epoch, int64(st.seq), int64(st.pruned), st.runs, st.events)
+		SELECT 1, ?1, ?2, ?3, ?4 - (SELECT count(*) FROM runs WHERE seq > upto),
+			?5 - (SELECT count(*) FROM events WHERE seq > upto), upto
+		FROM (SELECT min(?6 - 1,
+			max(ifnull((SELECT max(seq) FROM runs), 0), ifnull((SELECT max(seq) FROM events), 0))) AS upto)`,
+		st.epoch, int64(st.seq), int64(st.pruned), st.runs, st.events, int64(st.floor))
 	if err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
