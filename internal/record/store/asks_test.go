@@ -85,10 +85,8 @@ func TestAnAnswerThatAKillHasLeftEndsItsAsk(t *testing.T) {
 		} else {
 			s.Deciding(d)
 		}
-		memory := filepath.Join(t.TempDir(), "memory")
-		hooktest.Must(t, os.CopyFS(memory, os.DirFS(o.Memory)))
 		o = killed(t, s)
-		o.Memory, o.delay = memory, time.Hour // as for a daemon that looks before it has written
+		o.delay = time.Hour // as for a daemon that looks before it has written
 		s = open(t, o)
 		if got := ids(t, s.Asks); !slices.Equal(got, []string{"open"}) {
 			t.Errorf("handed over %t: asks that have no end: %v", handed, got)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type unwritten struct {
 
 	mu    sync.Mutex                   // guards all below; held while memory is written to
 	list  []*inMemory                  // in the order of the journal, from the first that the database does not have
+	open  map[uint64]*inMemory         // of events that have no decision yet, by their number
 	of    map[*wire.Decision]*inMemory // until Decided is called
 	asks  map[string]*inMemory         // by id
 	freed journal.Pos
@@ -32,8 +34,10 @@ type unwritten struct {
 	text  []byte    // of the last one
 }
 
-// memoryText is an ask in the journal, or the names of targets of forward, in the place of a decision.
+// memoryText is an ask in the journal, or the names of targets of forward, in the place of a decision; or it stands in
+// a decision that was not made yet.
 type memoryText struct {
+	Open    bool     `json:"open,omitempty"`
 	Ask     string   `json:"held_ask,omitempty"`
 	Text    []byte   `json:"text,omitempty"`
 	Over    bool     `json:"over,omitempty"` // the database has it, or it has ended
@@ -42,7 +46,7 @@ type memoryText struct {
 
 // inMemory is one decision, ask or list of targets in the journal.
 type inMemory struct {
-	at      journal.Pos
+	journal.Entry
 	written bool // to the database
 }
 
@@ -72,6 +76,7 @@ func (s *decisions) openUnwritten() error {
 	}
 	left, known := []*wire.Decision(nil), map[key]bool{}
 	asks, senseless := map[string]Saved{}, 0
+	open, openAt := map[uint64]*wire.Decision{}, map[uint64]*inMemory{}
 	u := &s.unwritten
 	o := journal.Options{
 		Dir: dir, Owner: s.Epoch(), Bytes: unwrittenSegment, Look: memoryLook, Files: journal.MappedFiles(),
@@ -83,6 +88,7 @@ func (s *decisions) openUnwritten() error {
 			_, err := beginPlaces(s.db, m.Targets)
 			return err
 		case err == nil && m.Ask != "":
+			delete(open, e.Number)
 			if asks[m.Ask] = (Saved{m.Ask, e.Number, m.Text}); m.Over {
 				delete(asks, m.Ask)
 			}
@@ -93,13 +99,18 @@ func (s *decisions) openUnwritten() error {
 			senseless++
 			return nil
 		}
+		if m.Open {
+			open[d.EventSeq], openAt[d.EventSeq] = d, &inMemory{Entry: e}
+			return nil
+		}
+		delete(open, d.EventSeq)
 		if d.EventSeq <= s.w.state.pruned {
 			return nil
 		}
 		k := key{d.EventSeq, d.Decision, d.Answered != nil}
 		is, err := hasDecision(s.db, d)
 		if err == nil && !is && !known[k] {
-			known[k], left, u.list = true, append(left, d), append(u.list, &inMemory{at: e.Pos})
+			known[k], left, u.list = true, append(left, d), append(u.list, &inMemory{Entry: e})
 		}
 		return err
 	})
@@ -126,13 +137,28 @@ func (s *decisions) openUnwritten() error {
 	if err != nil {
 		return fmt.Errorf("open the decisions in memory: %w", err)
 	}
+	for _, seq := range slices.Sorted(maps.Keys(open)) {
+		d := open[seq]
+		var decided bool
+		if err := s.db.row(`SELECT ?1 <= ?2 OR EXISTS (SELECT 1 FROM decisions WHERE event_seq = ?1)`,
+			int64(seq), int64(s.w.state.pruned)).Scan(&decided); err != nil {
+			return fmt.Errorf("look for the decision about event %s: %w", d.EventID, err)
+		}
+		if !decided {
+			left, u.list = append(left, d), append(u.list, openAt[seq])
+		}
+	}
 	u.log, u.of, u.asked, u.asks = log, map[*wire.Decision]*inMemory{}, map[string]bool{}, map[string]*inMemory{}
+	u.open = map[uint64]*inMemory{}
 	for i, d := range left {
 		u.of[d] = u.list[i] // it is there already
 		if d.Answered != nil {
 			u.asked[d.Answered.AskID] = true
 		}
 	}
+	slices.SortFunc(u.list, func(a, b *inMemory) int {
+		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.Offset, b.Offset))
+	})
 	if err := s.saveLeft(asks); err != nil {
 		return err
 	}
@@ -213,6 +239,29 @@ func linkDatabase(dir, path string) error {
 	return errors.Join(os.RemoveAll(link), os.Symlink(path, link))
 }
 
+// Undecided holds in memory that the event of d, which is read before it returns, waits for its hooks. d is recorded
+// if the process is killed before Deciding, Decided or SaveAsk is called about that event.
+func (s *decisions) Undecided(d *wire.Decision) {
+	u := &s.unwritten
+	if u.log == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.text = append(d.AppendJSON(rawjson.AppendTrue(append(u.text[:0], '{'), "open", true)), '}')
+	if h := u.append(d.EventSeq, u.text); h != nil {
+		u.list, u.open[d.EventSeq] = append(u.list, h), h
+	}
+}
+
+// decided notes that memory has more of an event than that it waits. The caller holds mu.
+func (u *unwritten) decided(event uint64) {
+	if h := u.open[event]; h != nil {
+		delete(u.open, event)
+		u.written(h)
+	}
+}
+
 // Deciding holds a decision in memory that Decided is to be called with later; it may get
 // its number, and the words of hooks in the shadow, in between.
 func (s *decisions) Deciding(d *wire.Decision) { s.unwritten.add(d) }
@@ -232,13 +281,54 @@ func (u *unwritten) add(d *wire.Decision) {
 		u.list = append(u.list, h)
 		u.of[d] = h
 	}
+	u.decided(d.EventSeq)
 }
 
 // append writes a record; nil = it is not in memory. The caller holds mu, or is Open.
 func (u *unwritten) append(number uint64, text []byte) *inMemory {
+	if u.log.Size() > maxUnwritten {
+		u.moveUp()
+	}
 	if u.log.Size() > maxUnwritten || time.Now().Before(u.again) {
 		return nil
 	}
+	return u.write(number, text)
+}
+
+// mostMoved is how many records moveUp moves: where there are more, the database is late.
+const mostMoved = 64
+
+// moveUp writes the records of the first segment that the database does not have, such as the one of a slow hook's
+// event, once more at the end, so that the segment can be used again. It is called where memory is full.
+func (u *unwritten) moveUp() {
+	n := 0
+	var few []*inMemory
+	for ; n < len(u.list) && u.list[n].Segment == u.list[0].Segment; n++ {
+		if h := u.list[n]; !h.written {
+			few = append(few, h)
+		}
+	}
+	if n == len(u.list) || len(few) > mostMoved {
+		return
+	}
+	moved := 0
+	for ; moved < len(few); moved++ {
+		text, err := u.log.Head(few[moved].Entry)
+		if err != nil {
+			break
+		}
+		again := u.write(few[moved].Number, text)
+		if again == nil {
+			break
+		}
+		few[moved].Entry = again.Entry
+	}
+	u.list = slices.Concat(few[moved:], u.list[n:], few[:moved])
+	u.free(u.list[0].Pos)
+}
+
+// write writes a record, however much there is; nil = it is not in memory. The caller holds mu.
+func (u *unwritten) write(number uint64, text []byte) *inMemory {
 	entries, err := u.log.Append([]journal.Item{{Number: number, Head: text}})
 	if err != nil { // memory is full, or the folder was deleted
 		if u.log.Renew() != nil {
@@ -246,7 +336,7 @@ func (u *unwritten) append(number uint64, text []byte) *inMemory {
 		}
 		return nil
 	}
-	return &inMemory{at: entries[0].Pos}
+	return &inMemory{Entry: entries[0]}
 }
 
 // addAsk writes an ask to memory, in the place of its earlier state; nil = it is not there.
@@ -262,6 +352,7 @@ func (u *unwritten) addAsk(k Saved) *inMemory {
 		return nil
 	}
 	u.list = append(u.list, h)
+	u.decided(k.EventSeq)
 	if was := u.asks[k.ID]; was != nil {
 		u.written(was)
 	}
@@ -335,17 +426,22 @@ func (u *unwritten) release(d *wire.Decision) (written func()) {
 // database does not have. The caller holds mu.
 func (u *unwritten) written(h *inMemory) {
 	h.written = true
-	last := h.at
+	last := h.Pos
 	for len(u.list) > 0 && u.list[0].written {
-		last = u.list[0].at
+		last = u.list[0].Pos
 		u.list[0], u.list = nil, u.list[1:]
 	}
 	if len(u.list) > 0 {
-		last = u.list[0].at
+		last = u.list[0].Pos
 	}
-	if u.freed.Segment < last.Segment {
-		u.freed = last
-		u.log.Free(last)
+	u.free(last)
+}
+
+// free lets the segments before a place be used again.
+func (u *unwritten) free(before journal.Pos) {
+	if u.freed.Segment < before.Segment {
+		u.freed = before
+		u.log.Free(before)
 	}
 }
 

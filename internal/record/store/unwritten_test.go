@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -148,6 +149,59 @@ func TestWhatWasHeldIsRestored(t *testing.T) {
 	}
 }
 
+// Of an event that waited for its hooks when hookd was killed there is a record; none where its decision was made, or
+// an ask about it is held.
+func TestAnEventWithoutADecisionIsOnRecord(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	waits := func(seq uint64) {
+		d := denial(seq)
+		d.Seq, d.Decision, d.Reason = 0, wire.OutcomeNone, "killed"
+		s.Undecided(d)
+	}
+	for seq := uint64(10); seq < 15; seq++ {
+		waits(seq)
+	}
+	s.Decided(denial(10))
+	s.Deciding(denial(11))
+	_, _ = s.SaveAsk(Saved{ID: "A", EventSeq: 12, Text: []byte("{}")})
+	hooktest.Must(t, s.Flush(t.Context()))
+	o = killed(t, s)
+	for range 2 { // the second one finds no record of the first in memory
+		s = open(t, o)
+		hooktest.Must(t, s.Flush(t.Context()))
+		page, err := s.Decisions(t.Context(), wire.DecisionQuery{Limit: 10})
+		hooktest.Must(t, err)
+		got := map[uint64]string{}
+		for _, d := range page.Decisions {
+			got[d.EventSeq] += d.Reason
+		}
+		if want := map[uint64]string{10: "never", 11: "never", 13: "killed", 14: "killed"}; !maps.Equal(got, want) {
+			t.Errorf("on record are %v, want %v", got, want)
+		}
+		hooktest.Must(t, s.Close())
+	}
+}
+
+// What is noted of events that wait takes no memory once they are decided.
+func TestEventsThatWaitedTakeNoMemory(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	for seq := uint64(10); seq < 15; seq++ {
+		s.Undecided(denial(seq))
+		s.Decided(denial(seq))
+	}
+	hooktest.Must(t, s.Flush(t.Context()))
+	u := &s.unwritten
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.list)+len(u.open)+len(u.of) > 0 {
+		t.Errorf("%d records are held, of %d events that wait and %d decisions", len(u.list), len(u.open), len(u.of))
+	}
+}
+
 // A target that was in force gets each decision that outlived a kill, also when the kill came before
 // the database had the place of the target.
 func TestAPlaceOutlivesAKill(t *testing.T) {
@@ -157,11 +211,7 @@ func TestAPlaceOutlivesAKill(t *testing.T) {
 	s.Targets([]string{"web", "siem"})
 	s.Decided(denial(10))
 	s.Decided(denial(11))
-	killed := t.TempDir()
-	hooktest.Must(t, os.CopyFS(filepath.Join(killed, "home"), os.DirFS(filepath.Dir(o.Path))))
-	hooktest.Must(t, os.CopyFS(filepath.Join(killed, "memory"), os.DirFS(o.Memory)))
-
-	o.Path, o.Memory = filepath.Join(killed, "home", filepath.Base(o.Path)), filepath.Join(killed, "memory")
+	o = killed(t, s)
 	for range 2 { // the second one finds no record of the first in memory
 		s = open(t, o)
 		s.Targets([]string{"siem", "new"})
@@ -249,10 +299,7 @@ func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
 	late := denial(first + 5)
 	late.Seq = 0
 	s.Deciding(late)
-	memory := filepath.Join(t.TempDir(), "memory")
-	hooktest.Must(t, os.CopyFS(memory, os.DirFS(o.Memory)))
 	o = killed(t, s)
-	o.Memory = memory
 	s = open(t, o)
 	hooktest.Must(t, s.Flush(t.Context()))
 	got := allDecisions(t, s)
@@ -266,6 +313,31 @@ func TestDecisionsThatAKillHasLeftKeepTheirNumbers(t *testing.T) {
 		if d.EventSeq == first+1 && d.Seq <= first+4 {
 			t.Errorf("the one that was passed has the number %d", d.Seq)
 		}
+	}
+}
+
+// A hook that is slow to decide does not fill the memory: its event, and the decisions made meanwhile, outlive a kill.
+func TestASlowHookLeavesRoomInMemory(t *testing.T) {
+	o := options(t)
+	o.Memory = filepath.Join(t.TempDir(), "memory")
+	s := open(t, o)
+	seq := s.FirstSeq()
+	s.Undecided(denial(seq))
+	many := 2 * maxUnwritten / (64 << 10)
+	for n := range many {
+		seq++
+		d := denial(seq)
+		d.NewInput = []byte(`{"x":"` + strings.Repeat("x", 64<<10) + `"}`)
+		if s.Decided(d); n%32 == 0 {
+			hooktest.Must(t, s.Flush(t.Context()))
+		}
+	}
+	hooktest.Must(t, s.Flush(t.Context()))
+	s.Deciding(denial(seq + 1))
+	s = open(t, killed(t, s))
+	hooktest.Must(t, s.Flush(t.Context()))
+	if got := allDecisions(t, s); len(got) != many+2 {
+		t.Errorf("%d decisions, want %d", len(got), many+2)
 	}
 }
 
