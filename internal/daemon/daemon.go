@@ -249,7 +249,7 @@ func (d *Daemon) wire(c config.Config) {
 
 func (d *Daemon) dispatchOptions(c config.Config) dispatch.Options {
 	return dispatch.Options{
-		Runner: d.runner, Recorder: announcer{d.recorder, d}, IDs: d.recorder, Tap: tap{d.metrics, d.trace},
+		Runner: d.runner, Recorder: announcer{d.recorder, d}, IDs: d.store, Tap: tap{d.metrics, d.trace},
 		Log: d.opts.Log, Asks: d.asks, Boxes: d.boxes,
 		Past:      d.past,
 		Keeper:    d.vault,

@@ -26,7 +26,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Recorder fits dispatch.Recorder and dispatch.IDs. It is safe for concurrent use.
+// Recorder fits dispatch.Recorder. It is safe for concurrent use.
 type Recorder struct {
 	hub   *stream.Hub
 	store *store.Store
@@ -46,7 +46,7 @@ type Recorder struct {
 
 var (
 	_ dispatch.Recorder = (*Recorder)(nil)
-	_ dispatch.IDs      = (*Recorder)(nil)
+	_ dispatch.IDs      = (*store.Store)(nil)
 )
 
 // New returns a Recorder that publishes on hub and stores in s.
@@ -274,25 +274,6 @@ func (r *Recorder) NextPending(after uint64) (int64, error) {
 func (r *Recorder) Pending(after uint64, limit int) ([]events.Pending, error) {
 	return r.store.Pending(context.Background(), after, limit)
 }
-
-// Sent fits dispatch.IDs.
-func (r *Recorder) Sent(since time.Time, each func(events.SentEvent)) error {
-	return r.store.Sent(context.Background(), since, each)
-}
-
-// Answered fits dispatch.IDs.
-func (r *Recorder) Answered(seq uint64, size int, answer func() ([]byte, error)) {
-	r.store.Answered(seq, size, answer)
-}
-
-// ForgetAnswer fits dispatch.IDs.
-func (r *Recorder) ForgetAnswer(seq uint64) { r.store.ForgetAnswer(seq) }
-
-// ForgetSent fits dispatch.IDs.
-func (r *Recorder) ForgetSent(seq uint64) { r.store.ForgetSent(seq) }
-
-// Keep fits dispatch.IDs.
-func (r *Recorder) Keep(list func() []events.SentEvent) { r.store.Keep(list) }
 
 // Finished fits dispatch.Recorder.
 func (r *Recorder) Finished(k events.PendingKey, run wire.Run, fate dispatch.Fate) {

@@ -63,7 +63,7 @@ func TestNextDaemonReadsTheJournal(t *testing.T) {
 			t.Errorf("got  %+v %v\nwant %+v", page, err, second)
 		}
 		var ids []string
-		err = s.Sent(t.Context(), time.Now().Add(-time.Hour), func(e events.SentEvent) {
+		err = s.Sent(time.Now().Add(-time.Hour), func(e events.SentEvent) {
 			ids = append(ids, fmt.Sprint(e.Seq, e.ID, e.Content[1], e.Matched, e.Warnings, e.EventID == first.EventID))
 		})
 		if want := []string{"1mine2 [a] [odd] true"}; err != nil || !slices.Equal(ids, want) {
@@ -126,7 +126,7 @@ func TestIDsAreInTheJournalToo(t *testing.T) {
 	}
 	s = open(t, killed(t, s))
 	var got []string
-	if err := s.Sent(t.Context(), time.Time{}, func(e events.SentEvent) { got = append(got, e.ID+string(e.Answer)) }); err != nil {
+	if err := s.Sent(time.Time{}, func(e events.SentEvent) { got = append(got, e.ID+string(e.Answer)) }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"id1", "id2ok", "id3"}; !slices.Equal(got, want) {
@@ -232,7 +232,7 @@ func TestPendingWhileItMoves(t *testing.T) {
 	page, err := s.Pending(t.Context(), 0, 1)
 	size, err2 := s.NextPending(t.Context(), 0)
 	sent := 0
-	err3 := s.Sent(t.Context(), time.Time{}, func(events.SentEvent) { sent++ })
+	err3 := s.Sent(time.Time{}, func(events.SentEvent) { sent++ })
 	close(commit)
 	if err != nil || len(page) != 1 || page[0].Hook != "a" || string(page[0].Event.Data) != `{"n":1}` {
 		t.Errorf("pending %+v, %v, want the run of a", page, err)

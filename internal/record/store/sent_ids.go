@@ -89,7 +89,8 @@ func (s *sentIDs) noteSent(e *events.Event) {
 
 // Sent calls each with every event that has an id and was accepted since then,
 // oldest first.
-func (s *sentIDs) Sent(ctx context.Context, since time.Time, each func(events.SentEvent)) error {
+func (s *sentIDs) Sent(since time.Time, each func(events.SentEvent)) error {
+	ctx := context.Background()
 	only, err := s.journaled.ids() // first: what is moved meanwhile is found twice, not never
 	if err != nil {
 		return fmt.Errorf("read the ids of events: %w", err)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"os"
 	"testing"
 	"time"
@@ -34,7 +33,7 @@ func TestIDsAreCarriedToANewFile(t *testing.T) {
 
 	s = open(t, o)
 	var got []events.SentEvent
-	err := s.Sent(context.Background(), time.Now().Add(-time.Minute), func(e events.SentEvent) { got = append(got, e) })
+	err := s.Sent(time.Now().Add(-time.Minute), func(e events.SentEvent) { got = append(got, e) })
 	if err != nil || len(got) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
