@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/record/forward"
-	"github.com/hookd/hookd/internal/record/metrics"
 	"github.com/hookd/hookd/internal/record/store"
 	"github.com/hookd/hookd/wire"
 )
@@ -60,18 +59,4 @@ func (f forwarding) info(ctx context.Context) []wire.Forward {
 	ctx, cancel := context.WithTimeout(ctx, placeTime)
 	defer cancel()
 	return f.Status(ctx)
-}
-
-func (f forwarding) load() (list []metrics.Forward) {
-	for _, s := range f.info(context.Background()) {
-		m := metrics.Forward{
-			Target: s.Name, Up: s.Error == "", Sent: s.Sent, Refused: s.Refused, Failed: s.Failed,
-			Waiting: s.Waiting, Missed: s.Missed,
-		}
-		if s.Oldest != nil {
-			m.Lag = time.Since(*s.Oldest)
-		}
-		list = append(list, m)
-	}
-	return list
 }

@@ -93,6 +93,7 @@ func broken(list []wire.Problem) bool {
 // load returns the state of the daemon. It is called at each scrape.
 func (m *meter) load() metrics.Load {
 	load, hub := m.dispatch.Stats(), m.hub.Stats()
+	health := m.store.Health()
 	l := metrics.Load{
 		Depth: map[string]int{
 			"observers": load.QueuedRuns,
@@ -102,7 +103,7 @@ func (m *meter) load() metrics.Load {
 		Inflight:   map[string]int{"observers": load.RunningObserve, "decidable": load.RunningDecide},
 		QueueBytes: load.QueuedBytes, Hooks: map[string]int{},
 		Subscribers: hub.Subscribers, Gaps: hub.Gaps,
-		Store: m.storeLoad(), Forward: m.forward.load(), Fleet: m.fleetLoad(),
+		Store: &health, Forward: m.forward.info(context.Background()), Fleet: m.fleetLoad(),
 		Policy: map[string]int{},
 	}
 	if oldest := m.dispatch.Oldest(); !oldest.IsZero() {
@@ -119,17 +120,6 @@ func (m *meter) load() metrics.Load {
 		l.Hooks[s] = count[s]
 	}
 	return l
-}
-
-func (m *meter) storeLoad() *metrics.Store {
-	h := m.store.Health()
-	return &metrics.Store{
-		Up: h.Err == nil, Bytes: h.Bytes, Events: h.Events, Runs: h.Runs,
-		PendingEvents: h.PendingEvents, PendingRuns: h.PendingRuns, PendingBytes: h.PendingBytes,
-		DeadLetters: h.DeadLetters, Backlog: h.Backlog, Dropped: h.Dropped,
-		Journaled: h.Journaled, JournalBytes: h.JournalBytes,
-		Lost: h.Lost, Losses: len(m.store.Losses()), Audited: h.Audited,
-	}
 }
 
 // fleetLoad returns how this machine is in its fleet; nil = it is in none.
@@ -196,7 +186,7 @@ func spawnReason(err error) string {
 }
 
 // decision returns the decision of a verdict as the value of a label.
-func decision(v *verdict.Verdict) metrics.Label {
+func decision(v *verdict.Verdict) metrics.Outcome {
 	switch {
 	case !v.Allowed || !v.Continue:
 		return metrics.Denied

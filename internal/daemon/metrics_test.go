@@ -144,7 +144,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 		"hookd_spawn_errors_total{not_found}": 1,
 		"hookd_verdict_seconds{denied}":       1, "hookd_verdict_seconds{allowed}": 1, "hookd_verdict_seconds{asked}": 0,
 		"hookd_queue_depth{observers}": 0, "hookd_queue_depth{decidable}": 0, "hookd_queue_depth{retry}": 0, "hookd_inflight{observers}": 0, "hookd_inflight{decidable}": 0, "hookd_queue_oldest_age_seconds{}": 0,
-		"hookd_hooks{active}": 5, "hookd_hooks{rejected}": 0, "hookd_subscribers{}": 0,
+		"hookd_hooks{active}": 4, "hookd_hooks{degraded}": 1, "hookd_hooks{rejected}": 0, "hookd_subscribers{}": 0,
 		"hookd_reload_total{success}": 1, "hookd_reload_total{failure}": 0, "hookd_config_last_reload_successful{}": 1,
 		"hookd_store_up{}": 1, "hookd_spool_runs{}": 0, "hookd_dead_letters{}": 0,
 	})
@@ -299,7 +299,9 @@ func TestMetricsOfARunThatOutlivesItsHook(t *testing.T) {
 		home,
 		"leaving",
 		"events: [agent:end]\n",
-		"touch "+home+"/began; until [ -e "+home+"/go ]; do sleep 0.01; done\n",
+		// hookd reads output once it has seen that the file which it started is still that of the hook. A pipe holds
+		// less than this output: before that the test does not take the file away.
+		"head -c 3000000 /dev/zero; touch "+home+"/began; until [ -e "+home+"/go ]; do sleep 0.01; done\n",
 	)
 	h := start(t, home, nil)
 	h.emit(`{"event":"agent:end"}`)

@@ -1,6 +1,11 @@
 package metrics
 
-import "time"
+import (
+	"time"
+
+	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
+)
 
 // Load is the state of the daemon at a scrape. The keys of its maps become values of
 // labels: they must be of a fixed list.
@@ -11,9 +16,9 @@ type Load struct {
 	Oldest      time.Duration  // age of the oldest event whose observers have not all ended; 0 = none
 	Hooks       map[string]int // by state
 	Subscribers int
-	Gaps        uint64 // gap records sent to subscribers
-	Store       *Store // nil = none
-	Forward     []Forward
+	Gaps        uint64        // gap records sent to subscribers
+	Store       *store.Health // nil = none
+	Forward     []wire.Forward
 	Fleet       *Fleet         // nil = the machine is in none
 	Policy      map[string]int // by name: 1 while its source can be read and it is in force, else 0
 }
@@ -27,43 +32,15 @@ type Fleet struct {
 	Sent, Taken, Doubles, Refused uint64         // events
 }
 
-// Forward is how far decisions were handed on to one target.
-type Forward struct {
-	Target                string
-	Up                    bool // the last attempt did not fail
-	Waiting               int
-	Lag                   time.Duration // age of the oldest that waits; 0 = none does
-	Sent, Refused, Failed uint64
-	Missed                int64
-}
-
-// Store is the state of the database.
-type Store struct {
-	Up            bool // it accepts events
-	Bytes         int64
-	PendingEvents int
-	PendingRuns   int
-	PendingBytes  int64
-	DeadLetters   int64
-	Events, Runs  int64 // in the history
-	Backlog       int
-	Dropped       uint64
-	Lost          int64 // accepted runs or events, since the start
-	Losses        int   // of which no person has taken back what can be
-	Journaled     int   // events that the journal has, and the database not yet
-	JournalBytes  int64
-	Audited       uint64 // number of the newest record in the audit chain
-}
-
 // reading is one metric that is read at a scrape.
 type reading struct {
 	name, help, kind string
 	labels           []string
 	value            func(Load) float64
-	by               func(Load) map[string]int // instead of value, when there is a label
-	store            func(*Store) float64      // instead of value, when it is the store's
-	each             func(Forward) float64     // instead of value, when it is that of a target
-	fleet            func(*Fleet) float64      // instead of value, when it is the fleet's
+	by               func(Load) map[string]int   // instead of value, when there is a label
+	store            func(*store.Health) float64 // instead of value, when it is the store's
+	each             func(wire.Forward) float64  // instead of value, of a target
+	fleet            func(*Fleet) float64        // instead of value, when it is the fleet's
 }
 
 func loadGauge(name, help string, value func(Load) float64) reading {
@@ -74,11 +51,11 @@ func loadGauges(name, label, help string, by func(Load) map[string]int) reading 
 	return reading{name: name, help: help, kind: gauge, labels: []string{label}, by: by}
 }
 
-func storeGauge(name, help string, value func(*Store) float64) reading {
+func storeGauge(name, help string, value func(*store.Health) float64) reading {
 	return reading{name: name, help: help, kind: gauge, store: value}
 }
 
-func targetGauge(name, help string, value func(Forward) float64) reading {
+func targetGauge(name, help string, value func(wire.Forward) float64) reading {
 	return reading{name: name, help: help, kind: gauge, labels: []string{"target"}, each: value}
 }
 
@@ -112,54 +89,54 @@ var readings = []reading{
 		func(l Load) float64 { return float64(l.Gaps) }).counter(),
 
 	storeGauge("hookd_store_up", "1 while the database accepts events; 0 while its disk is full or broken.",
-		func(s *Store) float64 { return boolean(s.Up) }),
+		func(s *store.Health) float64 { return boolean(s.Err == nil) }),
 	storeGauge("hookd_store_bytes", "Size of the database, without its log.",
-		func(s *Store) float64 { return float64(s.Bytes) }),
+		func(s *store.Health) float64 { return float64(s.Bytes) }),
 	storeGauge("hookd_store_events", "Events kept in the database.",
-		func(s *Store) float64 { return float64(s.Events) }),
+		func(s *store.Health) float64 { return float64(s.Events) }),
 	storeGauge("hookd_store_runs", "Runs kept in the database.",
-		func(s *Store) float64 { return float64(s.Runs) }),
+		func(s *store.Health) float64 { return float64(s.Runs) }),
 	storeGauge("hookd_spool_events", "Events on disk with runs that have not ended.",
-		func(s *Store) float64 { return float64(s.PendingEvents) }),
+		func(s *store.Health) float64 { return float64(s.PendingEvents) }),
 	storeGauge("hookd_spool_runs", "Runs on disk that have not ended.",
-		func(s *Store) float64 { return float64(s.PendingRuns) }),
+		func(s *store.Health) float64 { return float64(s.PendingRuns) }),
 	storeGauge("hookd_spool_bytes", "Payload on disk of events with runs that have not ended.",
-		func(s *Store) float64 { return float64(s.PendingBytes) }),
+		func(s *store.Health) float64 { return float64(s.PendingBytes) }),
 	storeGauge("hookd_dead_letters", "Runs that were given up.",
-		func(s *Store) float64 { return float64(s.DeadLetters) }),
+		func(s *store.Health) float64 { return float64(s.DeadLetters) }),
 	storeGauge("hookd_journal_events", "Accepted events that are in the journal and not in the database yet.",
-		func(s *Store) float64 { return float64(s.Journaled) }),
+		func(s *store.Health) float64 { return float64(s.Journaled) }),
 	storeGauge("hookd_journal_bytes", "Size of the journal on disk.",
-		func(s *Store) float64 { return float64(s.JournalBytes) }),
+		func(s *store.Health) float64 { return float64(s.JournalBytes) }),
 	storeGauge("hookd_store_backlog_records", "Records that wait to be written to the database.",
-		func(s *Store) float64 { return float64(s.Backlog) }),
+		func(s *store.Health) float64 { return float64(s.Backlog) }),
 	storeGauge("hookd_store_dropped_total",
 		"Records that history lost: there was no room for them while the disk failed, or they made no sense.",
-		func(s *Store) float64 { return float64(s.Dropped) }).counter(),
+		func(s *store.Health) float64 { return float64(s.Dropped) }).counter(),
 
 	storeGauge("hookd_store_lost_total",
 		"Accepted runs or events that were lost or set aside: their files were damaged, deleted or not to be read.",
-		func(s *Store) float64 { return float64(s.Lost) }).counter(),
+		func(s *store.Health) float64 { return float64(s.Lost) }).counter(),
 	storeGauge("hookd_store_losses", "Losses that wait for `hookd recover`: each is a damaged, missing or unreadable file.",
-		func(s *Store) float64 { return float64(s.Losses) }),
+		func(s *store.Health) float64 { return float64(s.Losses) }),
 	storeGauge("hookd_audit_records",
 		"Number of the newest record in the audit chain: it grows with each denial and change, also over restarts.",
-		func(s *Store) float64 { return float64(s.Audited) }),
+		func(s *store.Health) float64 { return float64(s.Audited) }),
 
 	targetGauge("hookd_forward_up", "1 while decisions reach the target; 0 while attempts fail.",
-		func(f Forward) float64 { return boolean(f.Up) }),
+		func(f wire.Forward) float64 { return boolean(f.Error == "") }),
 	targetGauge("hookd_forward_waiting", "Decisions that were not handed on to the target yet, 10000 at most.",
-		func(f Forward) float64 { return float64(f.Waiting) }),
+		func(f wire.Forward) float64 { return float64(f.Waiting) }),
 	targetGauge("hookd_forward_lag_seconds", "Age of the oldest decision that was not handed on; 0 if there is none.",
-		func(f Forward) float64 { return f.Lag.Seconds() }),
+		func(f wire.Forward) float64 { return lag(f.Oldest).Seconds() }),
 	targetGauge("hookd_forward_sent_total", "Decisions that were handed on to the target.",
-		func(f Forward) float64 { return float64(f.Sent) }).counter(),
+		func(f wire.Forward) float64 { return float64(f.Sent) }).counter(),
 	targetGauge("hookd_forward_refused_total", "Decisions that the target said it has thrown away.",
-		func(f Forward) float64 { return float64(f.Refused) }).counter(),
+		func(f wire.Forward) float64 { return float64(f.Refused) }).counter(),
 	targetGauge("hookd_forward_failures_total", "Attempts to hand decisions on that failed.",
-		func(f Forward) float64 { return float64(f.Failed) }).counter(),
+		func(f wire.Forward) float64 { return float64(f.Failed) }).counter(),
 	targetGauge("hookd_forward_missed_total", "Decisions that were pruned before they were handed on.",
-		func(f Forward) float64 { return float64(f.Missed) }).counter(),
+		func(f wire.Forward) float64 { return float64(f.Missed) }).counter(),
 
 	loadGauges("hookd_policy_up", "policy",
 		"1 while the last look at the policy's source found nothing wrong; no series without a policy.",
@@ -188,6 +165,14 @@ var readings = []reading{
 		func(f *Fleet) float64 { return float64(f.Refused) }).counter(),
 }
 
+// lag is the age of the oldest thing that waits; nil = nothing does.
+func lag(oldest *time.Time) time.Duration {
+	if oldest == nil {
+		return 0
+	}
+	return time.Since(*oldest)
+}
+
 func boolean(b bool) float64 {
 	if b {
 		return 1
@@ -207,7 +192,7 @@ func (r reading) read(l Load) *metric {
 		m.with().set(r.value(l))
 	case r.each != nil:
 		for _, f := range l.Forward {
-			m.with(f.Target).set(r.each(f))
+			m.with(f.Name).set(r.each(f))
 		}
 	case r.fleet != nil:
 		if l.Fleet != nil {

@@ -48,7 +48,7 @@ type Metrics struct {
 
 	events, refused, spawnErrors, reloads *closed
 	queue, reloaded, reloadedAt           *cell
-	verdicts                              map[Label]*cell
+	verdicts                              map[Outcome]*cell
 	asks                                  map[string]*cell // by what ended them
 
 	runs      *metric
@@ -60,14 +60,14 @@ type Metrics struct {
 	shown map[string]*series // by label
 }
 
-// Label is the outcome of a verdict.
-type Label string
+// Outcome is a verdict's outcome, the value of the label decision.
+type Outcome string
 
 // The decisions there are.
 const (
-	Allowed Label = "allowed"
-	Denied  Label = "denied"
-	Asked   Label = "asked" // a person is to be asked
+	Allowed Outcome = "allowed"
+	Denied  Outcome = "denied"
+	Asked   Outcome = "asked" // a person is to be asked
 )
 
 // Times in seconds. Runs end after 10 minutes at the latest, an event may wait on
@@ -110,8 +110,8 @@ func (m *Metrics) addVerdicts() {
 	all := m.histogram("hookd_verdict_seconds",
 		"Time from accepting a decidable event to its verdict, without that of a person, by what it says.",
 		verdictBuckets, "decision")
-	m.verdicts = map[Label]*cell{}
-	for _, d := range []Label{Allowed, Denied, Asked} {
+	m.verdicts = map[Outcome]*cell{}
+	for _, d := range []Outcome{Allowed, Denied, Asked} {
 		m.verdicts[d] = all.with(string(d))
 	}
 }
@@ -173,7 +173,7 @@ func (m *Metrics) Accepted(event string, n int) { m.events.add(event, n) }
 func (m *Metrics) Refused(code string) { m.refused.inc(code) }
 
 // Decided counts a verdict that came after took, without the time of a person.
-func (m *Metrics) Decided(d Label, took time.Duration) {
+func (m *Metrics) Decided(d Outcome, took time.Duration) {
 	if o := m.verdicts[d]; o != nil {
 		o.observe(took.Seconds())
 	}

@@ -15,6 +15,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/hookd/hookd/internal/record/store"
+	"github.com/hookd/hookd/wire"
 )
 
 var testOptions = Options{
@@ -221,8 +224,8 @@ func exercised() *Metrics {
 	o.Load = func() Load {
 		return Load{
 			Depth: map[string]int{"observers": 3}, Inflight: map[string]int{"decidable": 2}, Hooks: map[string]int{"active": 1},
-			Oldest: time.Minute, Store: &Store{Up: true, Bytes: 7},
-			Forward: []Forward{{Target: "siem", Waiting: 3}},
+			Oldest: time.Minute, Store: &store.Health{Bytes: 7},
+			Forward: []wire.Forward{{Name: "siem", Waiting: 3}},
 			Fleet:   &Fleet{Up: true, Directed: true, Waiting: map[string]int{"events": 2}, Lag: time.Minute},
 			Policy:  map[string]int{"acme": 1},
 		}

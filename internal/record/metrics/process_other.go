@@ -2,5 +2,5 @@
 
 package metrics
 
-// platform has no resident memory: the system tells it only to programs in C.
+// platform has no resident memory: only a C library of the system has that number.
 var platform []reading

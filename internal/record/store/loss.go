@@ -32,10 +32,10 @@ func (l *losses) all() []wire.Loss {
 	return slices.Clone(l.list)
 }
 
-func (l *losses) load() int64 {
+func (l *losses) load() (sum int64, count int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.sum
+	return l.sum, len(l.list)
 }
 
 // add returns the loss with its number; false when it is known already: one about the same file.

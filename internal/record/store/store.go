@@ -364,6 +364,7 @@ type Health struct {
 	Backlog       int    // records that wait to be written
 	Dropped       uint64 // records lost: there was no room for them, or they made no sense
 	Lost          int64  // accepted runs or events that were lost since the store was opened
+	Losses        int    // of which no person has taken back the parts that can be
 	Audited       uint64 // number of the newest record in the audit chain; 0 = it has none
 }
 
@@ -379,7 +380,7 @@ func (s *Store) Health() Health {
 	h.PendingEvents, h.PendingRuns, h.PendingBytes = s.pending.load()
 	h.InMemory = s.pending.inMemory()
 	h.Backlog, h.Dropped = s.queue.load()
-	h.Lost = s.losses.load()
+	h.Lost, h.Losses = s.losses.load()
 	h.Journaled, h.JournalBytes, _ = s.journaled.load()
 	h.Events += int64(h.Journaled)
 	return h
