@@ -12,9 +12,15 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
+// history answers queries.
+type history struct {
+	*waits
+	newest *newest
+}
+
 // wholeSessions replaces each id of a list by comma by that of the only session which
 // begins or ends so. Where it cannot be looked up the list stays as it is.
-func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *wire.Error {
+func (r *history) wholeSessions(ctx context.Context, sessions *string) *wire.Error {
 	if *sessions == "" {
 		return nil
 	}
@@ -39,7 +45,7 @@ func (r *Recorder) wholeSessions(ctx context.Context, sessions *string) *wire.Er
 
 // Runs returns the newest runs that match, newest first: from the history, or from
 // memory while the history does not have them all, since the store cannot write.
-func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.Error) {
+func (r *history) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Runs{}, bad
 	}
@@ -54,7 +60,7 @@ func (r *Recorder) Runs(ctx context.Context, q wire.RunQuery) (wire.Runs, *wire.
 }
 
 // Decisions is Runs for decisions.
-func (r *Recorder) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
+func (r *history) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Decisions{}, bad
 	}
@@ -69,7 +75,7 @@ func (r *Recorder) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.De
 }
 
 // CountDecisions counts the decisions that Decisions finds, in the history alone.
-func (r *Recorder) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.Counts, *wire.Error) {
+func (r *history) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.Counts, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Counts{}, bad
 	}
@@ -79,7 +85,7 @@ func (r *Recorder) CountDecisions(ctx context.Context, q wire.CountQuery) (wire.
 }
 
 // Accepted returns which events were accepted.
-func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error) {
+func (r *history) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error) {
 	if bad := r.wholeSessions(ctx, &q.Session); bad != nil {
 		return wire.Accepted{}, bad
 	}
@@ -99,7 +105,7 @@ func (r *Recorder) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accept
 }
 
 // Past returns which events could be decided, with their data and the decisions.
-func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
+func (r *history) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
 	r.flushEvents(ctx)
 	if q.Limit <= 0 || q.Limit > wire.MaxPast {
 		q.Limit = wire.MaxPast
@@ -115,7 +121,7 @@ func (r *Recorder) Past(ctx context.Context, q wire.EventQuery) (wire.Past, *wir
 
 // Sessions returns the known state of sessions. Held sessions wait for a person,
 // which only memory knows.
-func (r *Recorder) Sessions(
+func (r *history) Sessions(
 	ctx context.Context,
 	q wire.SessionQuery,
 	held []store.SessionKey,
@@ -132,12 +138,12 @@ func (r *Recorder) Sessions(
 }
 
 // Run returns the run with this id, or the only one whose id begins or ends so.
-func (r *Recorder) Run(ctx context.Context, id string) (wire.Run, *wire.Error) {
+func (r *history) Run(ctx context.Context, id string) (wire.Run, *wire.Error) {
 	run, err := r.run(ctx, id)
 	return run, unread("run", id, err)
 }
 
-func (r *Recorder) run(ctx context.Context, id string) (wire.Run, error) {
+func (r *history) run(ctx context.Context, id string) (wire.Run, error) {
 	if run, n := r.newest.findRun(id); n == 1 && run.ID == strings.ToUpper(id) || !r.Flush(ctx) {
 		switch n {
 		case 1:
@@ -151,7 +157,7 @@ func (r *Recorder) run(ctx context.Context, id string) (wire.Run, error) {
 }
 
 // Event returns an event as the history has it.
-func (r *Recorder) Event(ctx context.Context, id string) (wire.StoredEvent, *wire.Error) {
+func (r *history) Event(ctx context.Context, id string) (wire.StoredEvent, *wire.Error) {
 	e, bad := r.Stored(ctx, id)
 	if bad != nil {
 		return wire.StoredEvent{}, bad
@@ -163,14 +169,14 @@ func (r *Recorder) Event(ctx context.Context, id string) (wire.StoredEvent, *wir
 }
 
 // Stored is Event as the store has it, without the decision.
-func (r *Recorder) Stored(ctx context.Context, id string) (store.StoredEvent, *wire.Error) {
+func (r *history) Stored(ctx context.Context, id string) (store.StoredEvent, *wire.Error) {
 	r.flushEvents(ctx)
 	e, err := r.store.Event(ctx, id)
 	return e, unread("event", id, err)
 }
 
 // Last returns the newest event that an agent has sent.
-func (r *Recorder) Last(ctx context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
+func (r *history) Last(ctx context.Context, agent events.Dialect, except string) (wire.StoredEvent, *wire.Error) {
 	r.flushEvents(ctx)
 	e, err := r.store.Last(ctx, agent, except)
 	if err != nil {
@@ -188,7 +194,7 @@ func shown(e store.StoredEvent) wire.StoredEvent {
 }
 
 // Stats counts runs by hook.
-func (r *Recorder) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
+func (r *history) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
 	r.Flush(ctx)
 	list, err := r.store.Stats(ctx, q)
 	stats := wire.Stats{Hooks: []wire.HookStats{}}
@@ -212,7 +218,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // DeadLetters returns the dead letters of a hook, of all for "", newest first: limit at
 // most, of those before an id.
-func (r *Recorder) DeadLetters(
+func (r *history) DeadLetters(
 	ctx context.Context,
 	hook string,
 	before int64,
@@ -227,7 +233,7 @@ func (r *Recorder) DeadLetters(
 }
 
 // DeadLetter returns one, with the data of its event.
-func (r *Recorder) DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+func (r *history) DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	r.Flush(ctx)
 	d, p, err := r.store.DeadLetter(ctx, id)
 	if err != nil {
@@ -238,7 +244,7 @@ func (r *Recorder) DeadLetter(ctx context.Context, id int64) (wire.DeadLetter, *
 }
 
 // RetryDead makes a dead letter a pending run again, which is due now.
-func (r *Recorder) RetryDead(ctx context.Context, id int64) (wire.DeadLetter, events.Pending, *wire.Error) {
+func (r *history) RetryDead(ctx context.Context, id int64) (wire.DeadLetter, events.Pending, *wire.Error) {
 	dead, bad := r.DeadLetter(ctx, id)
 	if bad != nil {
 		return dead, events.Pending{}, bad
@@ -248,7 +254,7 @@ func (r *Recorder) RetryDead(ctx context.Context, id int64) (wire.DeadLetter, ev
 }
 
 // DropDead removes a dead letter.
-func (r *Recorder) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
+func (r *history) DropDead(ctx context.Context, id int64) (wire.DeadLetter, *wire.Error) {
 	dead, bad := r.DeadLetter(ctx, id)
 	if bad != nil {
 		return dead, bad

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,20 +27,9 @@ import (
 
 // Recorder fits dispatch.Recorder. It is safe for concurrent use.
 type Recorder struct {
-	hub   *stream.Hub
-	store *store.Store
-
-	// storing is read-locked from when a record gets its number until the store has
-	// it, so that a reader of the history up to a number finds all records.
-	storing sync.RWMutex
-
+	*history
 	accepted   atomic.Uint64
 	onDecision atomic.Pointer[func()] // see OnDecision; nil = none
-
-	newest *newest
-
-	mu   sync.Mutex                       // guards soon
-	soon map[*wire.Decision]chan struct{} // decisions that Flush waits for; closed when recorded
 }
 
 var (
@@ -51,7 +39,8 @@ var (
 
 // New returns a Recorder that publishes on hub and stores in s.
 func New(hub *stream.Hub, s *store.Store) *Recorder {
-	return &Recorder{hub: hub, store: s, newest: newNewest(), soon: map[*wire.Decision]chan struct{}{}}
+	w := &waits{hub: hub, store: s, soon: map[*wire.Decision]chan struct{}{}}
+	return &Recorder{history: &history{w, newNewest()}}
 }
 
 // prepared has the values computed for an event before it gets its number.
@@ -124,14 +113,6 @@ func (r *Recorder) Publish(e *events.Event) {
 	defer r.storing.RUnlock()
 	e.Seq = r.hub.PublishEvent(e, nil)
 	r.store.Note(e, nil)
-}
-
-// WaitStored returns when the store has each record that has a number now, and the last of
-// these numbers.
-func (r *Recorder) WaitStored() (last uint64) {
-	r.storing.Lock()
-	defer r.storing.Unlock()
-	return r.hub.Stats().Seq
 }
 
 // refusal returns the error for a sender whose event was not stored; nil for nil.
@@ -309,41 +290,6 @@ const (
 	recordRoom = 1 << 10 // about what the stream holds of an event without its data, a run or a decision
 	maxHeld    = 4 << 10 // bytes of a run's output: one with more is encoded at once
 )
-
-// flushTime is how long a query waits until all records so far are on disk.
-const flushTime = 2 * time.Second
-
-// Flush waits until all records so far are on disk. Decisions that wait for the words that their
-// agent heard are among them. It is false when that takes too long or the disk fails.
-func (r *Recorder) Flush(ctx context.Context) bool {
-	r.waitSoon(ctx)
-	r.WaitStored()
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
-	defer cancel()
-	return r.store.Flush(ctx) == nil
-}
-
-// flushEvents is Flush for queries of events: events that only the journal has go into the
-// history, which may take longer when they are many. It is false when that does not get on.
-func (r *Recorder) flushEvents(ctx context.Context) bool {
-	r.waitSoon(ctx)
-	return r.flushStored(ctx)
-}
-
-// flushStored is flushEvents for the records that the store has already.
-func (r *Recorder) flushStored(ctx context.Context) bool {
-	r.WaitStored()
-	for left := r.store.Health().Journaled; ; {
-		short, cancel := context.WithTimeout(ctx, flushTime)
-		err := r.store.FlushEvents(short)
-		cancel()
-		now := r.store.Health().Journaled
-		if err == nil || ctx.Err() != nil || now >= left {
-			return err == nil
-		}
-		left = now
-	}
-}
 
 // Counts returns the runs of a hook by result, and its last run.
 func (r *Recorder) Counts(hook string) (map[string]int, *wire.Run) { return r.newest.ofHook(hook) }
