@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
 // Files has the calls that a journal needs from a file system. Tests put in its place a file system that loses
@@ -87,17 +89,7 @@ func (osFiles) Free(dir string) (int64, error) {
 	return int64(s.Bavail) * int64(s.Bsize), nil
 }
 
-func (osFiles) SyncDir(dir string) error { return SyncDir(dir) }
-
-// SyncDir makes new names in dir survive a loss of power; it does nothing where the file system cannot.
-func SyncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	d.Sync()
-	return d.Close()
-}
+func (osFiles) SyncDir(dir string) error { return replacefile.SyncDir(dir) }
 
 func (f osFile) SizeAt(path string) (int64, error) {
 	is, err := os.Stat(path)

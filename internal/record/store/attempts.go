@@ -76,10 +76,10 @@ func (a *attempts) forget() {
 }
 
 // fill reads the runs that an earlier daemon left.
-func (b *attempts) fill(row *sql.Row) (err error) {
-	b.runs, err = readAttempts(row)
-	b.dirty = true
-	b.committed()
+func (a *attempts) fill(row *sql.Row) (err error) {
+	a.runs, err = readAttempts(row)
+	a.dirty = true
+	a.committed()
 	return err
 }
 

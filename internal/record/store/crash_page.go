@@ -14,7 +14,7 @@ import (
 	"github.com/hookd/hookd/internal/record/journal"
 )
 
-// crashPage is the greatest number that was given away, in a page of memory that is
+// crashPage has the greatest number that was given away, in a page of memory that is
 // also a file: it outlives the process however that ends, and noting a number
 // waits for no disk. A number up to it that is not in the database is
 // missing; the numbers from it to the reserved ones were never used.

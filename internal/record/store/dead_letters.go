@@ -112,7 +112,7 @@ func (s *deadLetters) DropDead(ctx context.Context, id int64) error {
 	return nil
 }
 
-// dropDead deletes a dead letter and the parts of its event that were kept for its sake.
+// dropDead deletes a dead letter and the pieces of its event that were kept for its sake.
 func (s *deadLetters) dropDead(db *database, id int64) error {
 	seq, err := query(db, scanSeq, `SELECT seq FROM dead WHERE id = ?`, id)
 	if err != nil {

@@ -39,7 +39,7 @@ type eventRow struct {
 	kept      int
 	later     any // int, or nil
 	laterData []byte
-	data      []byte // read from a row: its beginning, which more bytes of parts follow
+	data      []byte // read from a row: its beginning, which more bytes of pieces follow
 	more      int
 	fromLater bool          // what was read is what history will keep
 	sum       sql.NullInt64 // as sumOf was; NULL = that is not known
@@ -178,7 +178,7 @@ func whole(text []byte) []byte {
 	return text
 }
 
-// insertEvent adds a row, and the parts of its data that have no room there. A row that is
+// insertEvent adds a row, and the pieces of its data that have no room there. A row that is
 // there already, because a commit came through although its file was given up, is
 // no error.
 func insertEvent(db *database, r eventRow) (added bool, err error) {
@@ -203,7 +203,7 @@ func insertEvent(db *database, r eventRow) (added bool, err error) {
 }
 
 // releaseEvent reduces the data to the part that history keeps, once nothing waits for
-// the event any more. A trigger does the same to its parts.
+// the event any more. A trigger does the same to its pieces.
 func releaseEvent(db *database, seq uint64) error {
 	_, err := db.exec(`UPDATE events SET kept = later, data = `+historyData+`, more = `+historyMore+`,
 			later = NULL, later_data = NULL, later_more = 0, sum = NULL
@@ -216,7 +216,7 @@ func releaseEvent(db *database, seq uint64) error {
 	return nil
 }
 
-// deleteEvent takes an event out with all that hangs on it. A trigger deletes its parts.
+// deleteEvent takes an event out with all that hangs on it. A trigger deletes its pieces.
 func (s *tables) deleteEvent(db *database, seq uint64) error {
 	for _, text := range []string{`DELETE FROM pending WHERE seq = ?`, `DELETE FROM dead WHERE seq = ?`} {
 		if _, err := db.exec(text, int64(seq)); err != nil {

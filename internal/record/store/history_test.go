@@ -370,6 +370,16 @@ func TestHistogramEnds(t *testing.T) {
 	}
 }
 
+// A run that the end of hookd interrupted is no failure of its hook.
+func TestAnInterruptedRunIsNoFailure(t *testing.T) {
+	var sp span
+	sp.count(&wire.Run{Result: wire.ResultInterrupted})
+	sp.count(&wire.Run{Result: wire.ResultSpawnError})
+	if sp.runs != 2 || sp.failures != 1 {
+		t.Errorf("got %d runs, %d failures, want 2, 1", sp.runs, sp.failures)
+	}
+}
+
 func TestStatsAgainstAllRuns(t *testing.T) {
 	o := options(t)
 	s := open(t, o)

@@ -22,6 +22,10 @@ import (
 func killed(t *testing.T, s *Store) Options {
 	t.Helper()
 	o := options(t)
+	if s.opts.Memory != "" {
+		o.Memory = filepath.Join(t.TempDir(), "memory")
+		hooktest.Must(t, os.CopyFS(o.Memory, os.DirFS(s.opts.Memory)))
+	}
 	copyFiles(t, s.opts.Path, o.Path)
 	closed(t, s)
 	return o

@@ -8,7 +8,7 @@ import (
 
 // pieceBytes is how much of a payload stands in one row. SQLite has a whole row
 // in memory, and more than once, whenever it reads or writes it: a longer payload
-// goes on in the table parts.
+// goes on in the table parts, piece by piece.
 const pieceBytes = 256 << 10
 
 // split returns the part that stands in the event's own row, and the rest.
@@ -17,8 +17,8 @@ func split(data []byte) (first, rest []byte) {
 	return data[:n:n], data[n:]
 }
 
-// insertPieces writes the parts that follow the event's own row; later tells that they are
-// the parts that history will keep.
+// insertPieces writes the pieces that follow the event's own row; later tells that they are
+// the pieces that history will keep.
 func insertPieces(db *database, seq uint64, later bool, rest []byte) error {
 	for n := 0; len(rest) > 0; n++ {
 		var part []byte
@@ -38,7 +38,7 @@ type querier interface {
 }
 
 // join returns the data of an event: first, which its own row has, and more
-// bytes of parts.
+// bytes of pieces.
 func join(ctx context.Context, db querier, seq uint64, later bool, first []byte, more int) ([]byte, error) {
 	if more == 0 {
 		return first, nil
@@ -64,7 +64,7 @@ func join(ctx context.Context, db querier, seq uint64, later bool, first []byte,
 		return nil, err
 	}
 	if len(data) != len(first)+more {
-		return nil, fmt.Errorf("read event %d: %w: parts of its data are missing", seq, errCorrupt)
+		return nil, fmt.Errorf("read event %d: %w: pieces of its data are missing", seq, errCorrupt)
 	}
 	return data, nil
 }

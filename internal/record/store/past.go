@@ -27,7 +27,7 @@ func (s *archive) Past(ctx context.Context, q wire.EventQuery) (page PastPage, e
 	of := eventQuery[uint64]{EventQuery: q, wait: true, names: decidable(), columns: "seq", scan: scanSeq}
 	numbers, next, err := pageOf(ctx, s, q.Limit, of, func(seq uint64) uint64 { return seq })
 	if err != nil {
-		return page, err
+		return page, fmt.Errorf("query events: %w", err)
 	}
 	page.Next = next
 	err = s.readTx(ctx, func(db querier) error {

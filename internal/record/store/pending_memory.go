@@ -9,9 +9,9 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
-// live knows how much is pending, as of the last commit, and the pending events of which the database
-// alone is not enough: the events that only the journal has, and the events that are held for the case
-// that the database is lost. Of a million others that wait on disk it has the number alone.
+// pendingMemory has the number and size of all pending events, as of the last commit. Beside the database it holds
+// events itself: events of the journal alone, and events kept against the loss of the database. It holds no others,
+// of which a million may wait on disk.
 //
 // The value for each has no pointer: the garbage collector would follow it, several times a second
 // where much is accepted.

@@ -127,7 +127,7 @@ func page(stored []sized, only []*entry, limit int) (_ []sized, _ []*entry, last
 }
 
 // pendingOnly returns the pending runs of an event that only the journal has.
-func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (all []events.Pending, err error) {
+func (s *pendings) pendingOnly(e *entry, under map[events.PendingKey]attempt) (all []events.Pending, err error) {
 	rows, event := s.pending.rows(e.Number)
 	switch {
 	case len(rows) == 0 && s.journaled.moved(e):
@@ -150,7 +150,7 @@ func (s *pendings) pendingOnly(e *entry, begun map[events.PendingKey]attempt) (a
 	}
 	for _, r := range rows {
 		p := events.Pending{Event: event, Hook: r.hook, Attempt: r.attempt, Due: moment(r.due)}
-		a := begun[p.Key()]
+		a := under[p.Key()]
 		p.RunID, p.Started = a.RunID, moment(a.Started)
 		all = append(all, p)
 	}
@@ -292,13 +292,13 @@ func pendingOf(
 	ctx context.Context,
 	db querier,
 	e *events.Event,
-	begun map[events.PendingKey]attempt,
+	under map[events.PendingKey]attempt,
 ) ([]events.Pending, error) {
 	return list(ctx, db, func(row scanner) (events.Pending, error) {
 		p := events.Pending{Event: e}
 		var due int64
 		err := row.Scan(&p.Hook, &p.Attempt, &due)
-		a := begun[p.Key()]
+		a := under[p.Key()]
 		p.Due, p.RunID, p.Started = moment(due), a.RunID, moment(a.Started)
 		return p, err
 	}, `SELECT hook, attempt, due FROM pending WHERE seq = ? ORDER BY ord`, int64(e.Seq))

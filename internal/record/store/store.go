@@ -4,11 +4,10 @@
 // Promises. An Accept that returned nil is found by the next Open, whatever
 // happened to the process in between (DurableFsync: also to the machine). Its
 // rows come back from Pending in the order of their numbers until Done, GiveUp
-// or Forget ends them: at least once, never silently dropped. Nothing but
-// the calls that say so waits for the disk: Accept tells later, and Note, Record,
-// Started, Done, Retry, GiveUp and the manifests are written, in the order called,
-// 25 ms later, or when there are enough of them for a commit; a busy daemon's and Note's
-// up to 250 ms later.
+// or Forget ends them: at least once, never silently dropped. Few calls wait for
+// the disk, and say so. Accept tells later. Note, Record, Started, Done, Retry, GiveUp and the manifests are
+// written in the order called: after 25 ms, or once they fill a commit; on a busy daemon, and of Note, after
+// 250 ms at most.
 // A loss of power may take back records written so in the 250 ms before it. A decision
 // outlives a kill of the process from when Decided has returned, see Options.Memory.
 // Readers never wait for the writer, and find accepted events once FlushEvents has returned.
