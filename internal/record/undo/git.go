@@ -122,6 +122,17 @@ func (a *aimer) gitIn(c *facts.Command, verb string, args []string, dir string) 
 		}
 	case "rm", "mv":
 		a.own(dir, "index")
+		if modules := filepath.Join(dir, ".gitmodules"); exists(modules) {
+			a.add(target{path: modules, effect: effectReplace, soft: true})
+		}
+	case "remote":
+		if first == "remove" || first == "rm" {
+			a.own(dir, "config", "packed-refs")
+			for _, path := range a.listed(dir, "rev-parse", "--git-path", "refs/remotes/"+args[len(args)-1]) {
+				path = filepath.Join(dir, strings.TrimSuffix(path, "\n"))
+				a.add(target{path: path, effect: effectDelete, soft: true, tree: true})
+			}
+		}
 	case "stash":
 		switch first {
 		case "drop", "clear", "pop":
@@ -176,7 +187,7 @@ func (a *aimer) listed(dir string, args ...string) (paths []string) {
 	if err != nil {
 		return nil
 	}
-	out, err := r.Output(context.Background(), 4<<20, args...)
+	out, err := r.Output(context.Background(), 256<<20, args...)
 	if err != nil {
 		a.doubt("git does not say what it changes: " + err.Error())
 	}
@@ -188,14 +199,19 @@ func (a *aimer) listed(dir string, args ...string) (paths []string) {
 	return paths
 }
 
-// dirty adds the tracked files that differ from the index or from HEAD, and the index.
+// dirty adds the tracked files that differ, or may differ, from the index or from HEAD, and the index.
 func (a *aimer) dirty(dir string) {
 	r, err := a.limits.repository(dir)
 	if err != nil {
 		return
 	}
-	for _, name := range a.listed(dir, "ls-files", "-z", "-m", "--", ":/") {
-		a.add(target{path: blocked(r.Top, filepath.Join(dir, name)), effect: effectReplace})
+	for _, entry := range a.listed(dir, "ls-files", "-z", "-v", "-c", "-m", "--", ":/") {
+		// H is a file that git looks at: C stands for it once more where it differs. Each file that a person told git
+		// not to look at, in small letters or S, counts.
+		tag, name, _ := strings.Cut(entry, " ")
+		if path := filepath.Join(dir, name); tag == "C" || tag != "H" && exists(path) {
+			a.add(target{path: blocked(r.Top, path), effect: effectReplace})
+		}
 	}
 	a.underWay(dir, r.Top)
 	staged := a.listed(dir, "diff", "--cached", "--name-only", "-z", "--no-renames")
