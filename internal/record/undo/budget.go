@@ -81,7 +81,7 @@ func (l *losses) all() []Lost {
 			}
 		}
 		if more := l.count[why] - mostLost; more > 0 {
-			all = append(all, Lost{What: fmt.Sprintf("%d more", more), Why: why})
+			all = append(all, Lost{What: fmt.Sprintf("%d more", more), Why: why, Count: more})
 		}
 	}
 	return all

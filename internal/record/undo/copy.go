@@ -19,6 +19,7 @@ var (
 	errChanged = errors.New("it was written to meanwhile")
 	errNever   = errors.New("undo.never names it")
 	errOther   = errors.New("they may have the bytes that the call writes")
+	errMoved   = errors.New("it is kept for this call no more: an undo in `hookd undo` may have it")
 	errOwner   = errors.New("hookd may not give it to another user")
 )
 

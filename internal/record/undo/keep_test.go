@@ -86,6 +86,21 @@ func TestWhatTheCallDidNotTouchIsDropped(t *testing.T) {
 	v.want("a", "newer")
 }
 
+// An undo that was itself taken back has the bytes: the call alone does not bring them back, and says where to look.
+func TestWhereTheBytesOfAnUndoneUndoAre(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("a", "old")
+	c := v.ran("s", "rm a")
+	first := v.undo(wire.UndoRequest{Calls: []string{c}})
+	second := v.undo(wire.UndoRequest{Calls: []string{first.ID}})
+	again := v.undo(wire.UndoRequest{Calls: []string{c}})
+	if len(again.Items) != 1 || again.Items[0].Why != errMoved.Error() {
+		t.Errorf("undo of the call again: %+v", again)
+	}
+	v.undo(wire.UndoRequest{Calls: []string{second.ID}})
+	v.want("a", "old")
+}
+
 // A look at a call that waits for an answer must not drop the files kept for it.
 func TestALookDropsNothing(t *testing.T) {
 	v := newVaultTest(t)
@@ -499,6 +514,28 @@ func TestTheOldestGoes(t *testing.T) {
 	}
 }
 
+func TestLossesAreCounted(t *testing.T) {
+	var l losses
+	for i := range 10 {
+		l.add(fmt.Sprint(i), "one reason")
+	}
+	l.add("all", "another")
+	if n := wire.CountLost(l.all()); n != 11 {
+		t.Errorf("%d things do not come back, want 11: %v", n, l.all())
+	}
+}
+
+// The holes of a file take no room of a vault: the calls before it stay.
+func TestHolesFillNoVault(t *testing.T) {
+	v := newVaultTest(t)
+	v.write("sparse", "x")
+	hooktest.Must(t, os.Truncate(filepath.Join(v.work, "sparse"), 2*DefaultSettings().Max))
+	v.ran("s", "echo new > sparse")
+	if used := v.k.used.Load(); used > 1<<20 {
+		t.Errorf("%d bytes are used for a file with one block", used)
+	}
+}
+
 func TestFilesThatAreTooLargeToCopyAreTold(t *testing.T) {
 	v := newVaultTest(t)
 	s := DefaultSettings()
@@ -677,6 +714,18 @@ func TestAKillLosesNothing(t *testing.T) {
 		same(t, fmt.Sprintf("killed in an undo after %v, and asked again", after), treeOf(t, v.work), was)
 		if t.Failed() {
 			return
+		}
+	}
+}
+
+// What a program fills again is not kept; a repository in such a folder is.
+func TestCachesAreMadeAgain(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	sh(t, home, "mkdir -p .cache/pip/http .cache/app/src notes; git -C .cache/app init -q")
+	for name, want := range map[string]bool{".cache/pip": true, ".cache": true, ".cache/app": false, ".cache/app/src": false, "notes": false} {
+		if _, is := rebuilt(filepath.Join(home, name), func(string) bool { return false }); is != want {
+			t.Errorf("%s is made again: %v, want %v", name, is, want)
 		}
 	}
 }

@@ -261,7 +261,7 @@ func (s *change) decide(changed bool) {
 	case s.first.By == byNone:
 		s.does, s.why = wire.UndoLeft, s.first.Why
 	case s.first.At != "" && !exists(string(s.first.At)):
-		s.does, s.why = wire.UndoLeft, "it is in no vault any more"
+		s.does, s.why = wire.UndoLeft, errMoved.Error()
 	case s.source == "" && s.first.moved():
 		s.does, s.why = wire.UndoLeft, "it was moved, and is not there any more"
 	case s.source == "" && s.first.spoilt():
