@@ -33,9 +33,9 @@ func place(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
-// reserve makes room for the bytes of a file before it is written over, so that a full disk is found in time.
-func reserve(fd int, size int64) error {
-	err := uninterrupted(func() error { return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, max(size, 1)) })
+// reserve makes room for a part of a file before it is written over, so that a full disk is found in time.
+func reserve(fd int, start, size int64) error {
+	err := uninterrupted(func() error { return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, start, max(size, 1)) })
 	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
 		return nil
 	}

@@ -173,7 +173,7 @@ func (k *Keeper) compare(m *manifest, outcome string) bool {
 				missed.add(otherWords+string(e.Path), errOther.Error())
 			}
 			k.leave(&e, now, m.dir)
-			size += e.Was.Size
+			size += e.Was.Room
 			fallthrough
 		default:
 			if e.Was.Kind != kindDir && e.Was.Kind != kindGone {

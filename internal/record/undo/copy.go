@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 
@@ -39,20 +40,39 @@ func copyFile(from *os.File, size int64, dir int, name string, over func() bool)
 			_ = unix.Unlinkat(dir, name, 0)
 		}
 	}()
-	for at := int64(0); at < size; {
-		start, end, ok := data(int(from.Fd()), at)
-		switch {
-		case !ok && at == 0 && start == 0 && room(from, size) == size: // it does not say: all is data
-			start, end = 0, size
-		case !ok:
-			return to.Truncate(size)
-		}
-		if err := copyRange(from, to, start, min(end, size), over); err != nil {
+	for start, end := range stretches(from, 0, size) {
+		if err := copyRange(from, to, start, end, over); err != nil {
 			return err
 		}
-		at = max(end, at+1)
 	}
 	return to.Truncate(size)
+}
+
+// stretches are the parts of a file between two offsets that have data; where the file system does not say, all.
+func stretches(f *os.File, at, size int64) iter.Seq2[int64, int64] {
+	return func(yield func(start, end int64) bool) {
+		for at < size {
+			start, end, ok := data(int(f.Fd()), at)
+			if !ok && room(f, size) == size {
+				start, end, ok = at, size, true
+			}
+			if !ok || start >= size || !yield(start, min(end, size)) {
+				return
+			}
+			at = max(end, at+1)
+		}
+	}
+}
+
+// data says where a sparse file has data: the next stretch at or after from. ok is false where
+// there is no more, or the file system does not say.
+func data(fd int, from int64) (start, end int64, ok bool) {
+	start, err := unix.Seek(fd, from, unix.SEEK_DATA)
+	if err != nil { // then all of it is read
+		return 0, 0, false
+	}
+	end, err = unix.Seek(fd, start, unix.SEEK_HOLE)
+	return start, end, err == nil
 }
 
 // room is how much of a disk a copy of a file takes: its holes take none.

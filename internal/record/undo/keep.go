@@ -211,7 +211,7 @@ func (p *keeping) at(t target, dir int, name string, was state) {
 			}
 			return
 		}
-		p.bytes += was.Size
+		p.bytes += was.Room
 		if t.leaves && was.Kind == kindFile && int(was.Names) > p.names[was.inode()] {
 			p.lost.add(otherWords+t.path, errOther.Error())
 		}

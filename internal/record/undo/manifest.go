@@ -205,6 +205,7 @@ func (w *writer) add(e *entry) error {
 		value int64
 	}{
 		{"dev", int64(e.Was.Dev)}, {"ino", int64(e.Was.Ino)}, {"names", int64(e.Was.Names)}, {"size", e.Was.Size},
+		{"room", e.Was.Room},
 		{"atime", e.Was.ATime}, {"mtime", e.Was.MTime}, {"ctime", e.Was.CTime}, {"mode", int64(e.Was.Mode)},
 		{"uid", int64(e.Was.UID)}, {"gid", int64(e.Was.GID)},
 	} {

@@ -71,7 +71,7 @@ func (k *Keeper) withEffects(calls []*manifest) (list []*manifest) {
 	return list
 }
 
-// asOfNow is a call that is not settled, as if it had ended now.
+// asOfNow is a call that is open, as if it had ended now.
 func asOfNow(m *manifest) *manifest {
 	now := *m
 	now.entries = nil
@@ -458,13 +458,29 @@ func (s *change) writeBack(dir int, name string) error {
 	}
 	to := os.NewFile(uintptr(fd), name)
 	defer to.Close()
-	if err := reserve(fd, s.first.Was.Size); err != nil {
+	size := s.first.Was.Size
+	for start, end := range stretches(text, 0, size) {
+		if err := reserve(fd, start, end-start); err != nil {
+			return err
+		}
+	}
+	at := int64(0)
+	emptied := func(end int64) (err error) { // zeros go over data where the kept file has a hole
+		for from, until := range stretches(to, at, end) {
+			err = errors.Join(err, copyRange(text, to, from, until, nil))
+		}
 		return err
 	}
-	if err := copyRange(text, to, 0, s.first.Was.Size, nil); err != nil {
+	for start, end := range stretches(text, 0, size) {
+		if err := errors.Join(emptied(start), copyRange(text, to, start, end, nil)); err != nil {
+			return err
+		}
+		at = end
+	}
+	if err := emptied(size); err != nil {
 		return err
 	}
-	return errors.Join(to.Truncate(s.first.Was.Size), to.Sync(), setAttributes(dir, name, fd, s.first))
+	return errors.Join(to.Truncate(size), to.Sync(), setAttributes(dir, name, fd, s.first))
 }
 
 // stagedName is the name of an old version until it takes its place.
@@ -620,7 +636,7 @@ func (s *change) writeMerged() error {
 			return err
 		}
 		to := os.NewFile(uintptr(fd), name)
-		if err = reserve(fd, int64(len(text))); err == nil {
+		if err = reserve(fd, 0, int64(len(text))); err == nil {
 			_, err = to.Write(text)
 			err = errors.Join(err, to.Truncate(int64(len(text))))
 		}

@@ -24,6 +24,7 @@ type state struct {
 	Ino    uint64 `json:"ino,omitempty"`
 	Names  uint64 `json:"names,omitempty"` // hard links
 	Size   int64  `json:"size,omitempty"`
+	Room   int64  `json:"room,omitempty"`  // of a disk that a copy takes: holes take none
 	ATime  int64  `json:"atime,omitempty"` // ns
 	MTime  int64  `json:"mtime,omitempty"` // ns
 	CTime  int64  `json:"ctime,omitempty"` // ns
@@ -52,7 +53,7 @@ func stateOf(s *unix.Stat_t) state {
 	}
 	return state{
 		Kind: kind, Dev: uint64(s.Dev), Ino: s.Ino, Names: uint64(s.Nlink), Size: s.Size,
-		ATime: s.Atim.Nano(), MTime: s.Mtim.Nano(), CTime: s.Ctim.Nano(),
+		Room: min(s.Size, int64(s.Blocks)*512), ATime: s.Atim.Nano(), MTime: s.Mtim.Nano(), CTime: s.Ctim.Nano(),
 		Mode: uint32(s.Mode) &^ unix.S_IFMT, UID: s.Uid, GID: s.Gid,
 	}
 }

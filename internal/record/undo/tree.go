@@ -95,7 +95,7 @@ func (p *keeping) linkFirst(t target, dir int, name string, dev uint64) bool {
 	}
 	e.At, e.Was = Path(place.path+"/"+kept), was
 	e.Was.Names = max(1, was.Names-1)
-	p.bytes += was.Size
+	p.bytes += was.Room
 	p.write(&e)
 	p.paths++
 	p.files++

@@ -106,6 +106,10 @@ var lines = []lineTest{
 	{name: "a long name", before: "mkdir d; echo old > d/" + strings.Repeat("n", 255), line: "rm -r d"},
 	{name: "a sparse file", before: "mkdir d; truncate -s 20M d/a; echo x >> d/a", line: "rm -r d"},
 	{name: "a sparse file that is written over", before: "truncate -s 20M a; echo x >> a", line: "echo n > a"},
+	{
+		name: "data where a sparse file had a hole", before: "truncate -s 20M a; echo x >> a; ln a b",
+		line: "dd if=/dev/zero bs=4096 count=1 | tr '\\000' n | dd of=a bs=4096 seek=100 conv=notrunc",
+	},
 	{name: "an empty file", before: ": > a", line: "echo n > a"},
 	{name: "no permissions", before: "echo old > a; chmod 000 a", line: "rm -f a", root: true},
 	{name: "setuid", before: "echo old > a; chmod 4755 a", line: "rm -f a"},
