@@ -12,6 +12,7 @@ import (
 type collector struct {
 	file    *File
 	since   time.Time
+	until   time.Time // a later time is taken for not known; zero = any is known
 	each    func(*Call)
 	pending map[string]*Call // by id
 	order   []string         // of pending, the oldest first; an id may be gone
@@ -55,6 +56,9 @@ func (c *collector) compact() {
 // take completes and checks a call; false = it is left out.
 func (c *collector) take(call *Call) bool {
 	call.Agent, call.Turn = c.file.Agent, c.turn
+	if !c.until.IsZero() && call.Time.After(c.until) {
+		call.Time = time.Time{}
+	}
 	call.Cwd = folder(call.Cwd)
 	if c.root == "" {
 		c.root = call.Cwd

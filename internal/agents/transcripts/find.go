@@ -208,7 +208,7 @@ type Stats struct {
 // result last. The Call is each's to keep. Calls that ended before since are left out. When ctx
 // ends, the calls that were read so far were given. An error means that the file could not be read on.
 func (f *File) Read(ctx context.Context, since time.Time, each func(*Call)) (stats Stats, err error) {
-	c := &collector{file: f, since: since, each: each, pending: map[string]*Call{}}
+	c := &collector{file: f, since: since, until: time.Now().Add(clockError), each: each, pending: map[string]*Call{}}
 	defer func() {
 		if p := recover(); p != nil { // a hostile file costs its own calls alone
 			c.skipped++

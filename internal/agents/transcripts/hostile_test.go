@@ -297,3 +297,21 @@ func FuzzRead(f *testing.F) {
 		c.end()
 	})
 }
+
+// TestATimeInTheFuture is not known: a scan of 8000 years of days would tell nothing.
+func TestATimeInTheFuture(t *testing.T) {
+	home := t.TempDir()
+	for id, year := range map[string]string{"now": "2026", "then": "9999"} {
+		text := strings.Replace(asked(id, "ls")+answered(id), `"2026-`, `"`+year+`-`, 1)
+		write(t, claudeAt(t, home, id+".jsonl"), text)
+	}
+	calls, _ := readAll(t, home)
+	for _, c := range calls {
+		if known := c.ID == "now"; known == c.Time.IsZero() {
+			t.Errorf("%s has the time %v", c.ID, c.Time)
+		}
+	}
+	if len(calls) != 2 {
+		t.Errorf("%d calls", len(calls))
+	}
+}

@@ -74,6 +74,9 @@ const (
 	Unknown   Prompts = "unknown"   // refusals at most
 )
 
+// clockError is how far in the future the time of a call may be.
+const clockError = 24 * time.Hour
+
 // Limits of reading. Anything over them is skipped and counted.
 const (
 	maxLine    = 8 << 20 // bytes of a line, and of a row
