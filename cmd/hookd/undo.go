@@ -134,7 +134,16 @@ func findOld(a *app, cmd *cobra.Command, path string) error {
 	if err != nil {
 		return fail(exitFailed, "set HOME", "find your home folder: %w", err)
 	}
-	found := undo.Find(full, cfg.VaultDir(), home, transcriptsOf(home))
+	own := transcripts.Options{Home: home, Env: os.Getenv}
+	var texts []string // the newest first
+	for _, file := range transcripts.Find(own).Files {
+		texts = append(texts, file.Path)
+	}
+	folders := undo.Folders{Home: home, Env: os.Getenv}
+	for _, c := range own.Copies() {
+		folders.Copies = append(folders.Copies, undo.Copies(c))
+	}
+	found := undo.Find(full, cfg.VaultDir(), folders, texts)
 	return a.print(map[string]any{"path": full, "found": found}, func(p *printer) {
 		if len(found) == 0 {
 			p.linef("nothing found of %s: no vault, git, open file, copy, transcript, trash or snapshot has it", homely(full))
@@ -144,14 +153,6 @@ func findOld(a *app, cmd *cobra.Command, path string) error {
 			printUndoFound(p, f)
 		}
 	})
-}
-
-// transcriptsOf returns the files of all agents' transcripts, the newest first.
-func transcriptsOf(home string) (paths []string) {
-	for _, file := range transcripts.Find(transcripts.Options{Home: home, Env: os.Getenv}).Files {
-		paths = append(paths, file.Path)
-	}
-	return paths
 }
 
 func printUndoFound(p *printer, f wire.UndoFound) {

@@ -98,6 +98,20 @@ type Options struct {
 	Since time.Time           // files that were last written before are left out; zero = none is
 }
 
+// Copies are where an agent keeps copies of files that it has changed: Glob is below Folder, {name} stands for the
+// name of a file, and {sum} for the first 16 digits of the SHA-256 of its path.
+type Copies struct{ Where, Folder, Glob string }
+
+// Copies returns where agents keep copies of files. Env is given.
+func (opt Options) Copies() []Copies {
+	p := places{opt.Home, opt.Env}
+	return []Copies{
+		{"a copy of Gemini CLI", p.own("gemini-cli"), "history/*/{name}"},
+		{"a copy of Claude Code", p.own("claude-code"), "file-history/*/*{name}*"},
+		{"a copy of Claude Code", p.own("claude-code"), "file-history/*/{sum}@v*"},
+	}
+}
+
 // File is one transcript, or a database of several.
 type File struct {
 	Agent   events.Dialect

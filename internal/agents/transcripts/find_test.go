@@ -38,3 +38,14 @@ func TestVariablesLeadToTranscripts(t *testing.T) {
 		}
 	}
 }
+
+// Copies are where the settings of an agent are, or its variables say.
+func TestCopies(t *testing.T) {
+	env := map[string]string{"CLAUDE_CONFIG_DIR": "/srv/claude", "GEMINI_CLI_HOME": "relative"}
+	want := map[string]string{"a copy of Claude Code": "/srv/claude", "a copy of Gemini CLI": "/home/ann/.gemini"}
+	for _, c := range (Options{Home: "/home/ann", Env: func(name string) string { return env[name] }}).Copies() {
+		if c.Folder != want[c.Where] {
+			t.Errorf("%s is in %s, want %s", c.Where, c.Folder, want[c.Where])
+		}
+	}
+}

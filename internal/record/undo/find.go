@@ -3,6 +3,8 @@ package undo
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,19 +22,38 @@ import (
 )
 
 // Find lists where old bytes of a file still are, without a vault or with one: the best first. It
-// acts nothing. vault "" = none; home is the user's; transcripts are files of agents, the newest first.
-func Find(path, vault, home string, transcripts []string) (found []wire.UndoFound) {
+// changes nothing. vault "" = none; transcripts are files of agents, the newest first.
+func Find(path, vault string, f Folders, transcripts []string) (found []wire.UndoFound) {
 	path = withoutLinks(path)
 	if vault != "" {
 		found = append(found, inVault(path, vault)...)
 	}
 	found = append(found, inGit(path)...)
 	found = append(found, openFiles(path)...)
-	found = append(found, agentsCopies(path, home)...)
+	found = append(found, agentsCopies(path, f)...)
 	found = append(found, beside(path)...)
 	found = append(found, inTranscripts(path, transcripts)...)
-	found = append(found, inTrash(path, home)...)
+	found = append(found, inTrash(path, f.Home)...)
 	return append(found, inSnapshots(path)...)
+}
+
+// Folders are where a user's programs keep their files.
+type Folders struct {
+	Home   string                       // of the user
+	Env    func(variable string) string // value of a variable of the environment
+	Copies []Copies                     // of agents
+}
+
+// Copies are where a program keeps copies of files: Glob is below Folder, {name} stands for the name of a file, and
+// {sum} for the first 16 digits of the SHA-256 of its path.
+type Copies struct{ Where, Folder, Glob string }
+
+// in returns the folder that a variable names, else the folder of the home.
+func (f Folders) in(variable, folder string) string {
+	if dir := f.Env(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(f.Home, folder)
 }
 
 // inVault lists calls that kept the path.
@@ -124,21 +145,22 @@ func existing(path string) string {
 
 // agentsCopies lists copies that agents and editors keep of files, by the path in their index or
 // the bytes of a copy with the same name.
-func agentsCopies(path, home string) (found []wire.UndoFound) {
-	base := filepath.Base(path)
-	for where, glob := range map[string]string{
-		"a copy of Gemini CLI":      ".gemini/history/*/" + base,
-		"a copy of Claude Code":     ".claude/file-history/*/*" + base + "*",
-		"the history of VS Code":    ".config/Code/User/History/*/entries.json",
-		"the history of VS Code ":   "Library/Application Support/Code/User/History/*/entries.json",
-		"the history of Cursor":     ".config/Cursor/User/History/*/entries.json",
-		"the undo of vim":           ".local/state/nvim/swap/*" + strings.ReplaceAll(path, "/", "%") + "*",
-		"the backup of emacs":       ".emacs.d/backups/*" + strings.ReplaceAll(path, "/", "!") + "*",
-		"the local history of Zed ": ".local/share/zed/history/*" + base,
-	} {
-		paths, err := filepath.Glob(filepath.Join(home, glob))
-		if err != nil { // the name makes no pattern
-			continue
+func agentsCopies(path string, f Folders) (found []wire.UndoFound) {
+	config := f.in("XDG_CONFIG_HOME", ".config")
+	sum := sha256.Sum256([]byte(path))
+	named := func(mark string) string { return "*" + literal(strings.ReplaceAll(path, "/", mark)) + "*" }
+	filled := strings.NewReplacer("{name}", literal(filepath.Base(path)), "{sum}", hex.EncodeToString(sum[:8]))
+	for _, copies := range append(f.Copies[:len(f.Copies):len(f.Copies)], []Copies{
+		{"the history of VS Code", config, "Code/User/History/*/entries.json"},
+		{"the history of VS Code", f.Home, "Library/Application Support/Code/User/History/*/entries.json"},
+		{"the history of Cursor", config, "Cursor/User/History/*/entries.json"},
+		{"the undo of vim", f.in("XDG_STATE_HOME", ".local/state"), "nvim/swap/" + named("%")},
+		{"the backup of emacs", f.Home, ".emacs.d/backups/" + named("!")},
+		{"the local history of Zed", f.in("XDG_DATA_HOME", ".local/share"), "zed/history/*{name}"},
+	}...) {
+		paths, err := filepath.Glob(filepath.Join(literal(copies.Folder), filled.Replace(copies.Glob)))
+		if err != nil { // the glob is a fixed one
+			panic(err)
 		}
 		for _, copied := range paths[:min(len(paths), 500)] {
 			if filepath.Base(copied) == "entries.json" {
@@ -147,11 +169,16 @@ func agentsCopies(path, home string) (found []wire.UndoFound) {
 				}
 				copied = filepath.Dir(copied)
 			}
-			found = append(found, foundFile(strings.TrimSpace(where), copied))
+			found = append(found, foundFile(copies.Where, copied))
 		}
 	}
 	slices.SortFunc(found, func(a, b wire.UndoFound) int { return b.Time.Compare(a.Time) })
 	return found
+}
+
+// literal is a glob that fits the text alone.
+func literal(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(text)
 }
 
 // mentions reports whether a regular file has a path in it. It waits for no writer, and holds little of the file.
@@ -244,9 +271,9 @@ func inSnapshots(path string) (found []wire.UndoFound) {
 		for where, glob := range map[string]string{
 			"a snapshot of snapper": ".snapshots/*/snapshot", "a snapshot of zfs": ".zfs/snapshot/*",
 		} {
-			roots, err := filepath.Glob(filepath.Join(dir, glob))
-			if err != nil { // the name makes no pattern
-				continue
+			roots, err := filepath.Glob(filepath.Join(literal(dir), glob))
+			if err != nil { // the glob is a fixed one
+				panic(err)
 			}
 			for _, root := range roots {
 				rel, _ := filepath.Rel(dir, path) // dir is above it

@@ -1,10 +1,15 @@
 package undo
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,7 +56,7 @@ func TestFind(t *testing.T) {
 			}
 			sh(t, work, before+tt.before)
 			at := -1
-			found := Find(filepath.Join(work, "a b"), "", home, jsonLines(t, home))
+			found := Find(filepath.Join(work, "a b"), "", foldersOf(home, nil), jsonLines(t, home))
 			for i, f := range found {
 				if at < 0 && strings.HasPrefix(f.Where, tt.where) {
 					at = i
@@ -77,6 +82,39 @@ func TestFind(t *testing.T) {
 				t.Errorf("found %+v", f)
 			}
 		})
+	}
+}
+
+// foldersOf are the folders of a home, with variables of an environment.
+func foldersOf(home string, env map[string]string) Folders {
+	return Folders{Home: home, Env: func(name string) string { return env[name] }, Copies: []Copies{
+		{"a copy of Gemini CLI", cmp.Or(env["GEM"], home+"/.gemini"), "history/*/{name}"},
+		{"a copy of Claude Code", cmp.Or(env["OWN"], home+"/.claude"), "file-history/*/{sum}@v*"},
+	}}
+}
+
+// Copies are found where variables put them, and by the name of the file, whatever letters that has.
+func TestFindCopies(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"a b", "a[1]*.md", "a?", `a\[b`} {
+		path := filepath.Join(home, "work", name)
+		sum := sha256.Sum256([]byte(path))
+		for where, copied := range map[string]string{
+			"a copy of Claude Code": "own/file-history/s/" + hex.EncodeToString(sum[:])[:16] + "@v2",
+			"a copy of Gemini CLI":  "gem/history/p/" + name, "the history of VS Code": "config/Code/User/History/1/entries.json",
+			"the undo of vim": "state/nvim/swap/" + strings.ReplaceAll(path, "/", "%") + ".swp",
+		} {
+			text, err := json.Marshal(path)
+			hooktest.Must(t, err)
+			hooktest.Write(t, filepath.Join(home, copied), string(text), 0o644)
+			env := map[string]string{"OWN": home + "/own", "GEM": home + "/gem", "XDG_CONFIG_HOME": home + "/config",
+				"XDG_STATE_HOME": home + "/state"}
+			found := Find(path, "", foldersOf(home, env), nil)
+			if !slices.ContainsFunc(found, func(f wire.UndoFound) bool { return f.Where == where }) {
+				t.Errorf("%s: no %s in %+v", name, where, found)
+			}
+			hooktest.Must(t, os.Remove(filepath.Join(home, copied)))
+		}
 	}
 }
 
@@ -106,7 +144,7 @@ func TestFindInTheVaultAndInProcesses(t *testing.T) {
 		_ = reader.Wait()
 	}()
 	c := v.ran("s", "echo new > 'a b'; rm 'a b'")
-	found := Find(filepath.Join(v.work, "a b"), v.k.vaults.home, t.TempDir(), nil)
+	found := Find(filepath.Join(v.work, "a b"), v.k.vaults.home, foldersOf(t.TempDir(), nil), nil)
 	want := map[string]string{"kept for a call": "hookd undo " + c + " --path '" + filepath.Join(v.work, "a b") + "'",
 		"a process has it open: copy it now": ""}
 	for _, f := range found {
