@@ -49,18 +49,11 @@ func clineMessage(c *collector, call Call, message json.RawMessage) {
 			next.ID, next.Tool = rawjson.StringIn(part, "id"), rawjson.StringIn(part, "name")
 			c.call(next)
 		case "tool_result":
-			id, _ := rawjson.GetString(part, "tool_use_id")
-			c.result(id, func(call *Call) {
-				call.Outcome = Ran
-				if string(rawjson.Get(part, "is_error")) == "true" {
-					call.Outcome = Failed
-				}
-				for _, one := range elements(rawjson.Get(part, "content")) {
-					if string(rawjson.Get(one, "success")) == "false" {
-						call.Outcome = Failed
-					}
-				}
-			})
+			failed := string(rawjson.Get(part, "is_error")) == "true"
+			for _, one := range elements(rawjson.Get(part, "content")) {
+				failed = failed || string(rawjson.Get(one, "success")) == "false"
+			}
+			c.ended(rawjson.StringIn(part, "tool_use_id"), failed)
 		}
 	}
 }

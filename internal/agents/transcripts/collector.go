@@ -102,6 +102,15 @@ func (c *collector) result(id string, tell func(*Call)) {
 	c.give(id)
 }
 
+// ended ends a call that ran, and has no more to tell than whether it failed.
+func (c *collector) ended(id string, failed bool) {
+	c.result(id, func(call *Call) {
+		if call.Outcome = Ran; failed {
+			call.Outcome = Failed
+		}
+	})
+}
+
 // about changes a call that waits for its result.
 func (c *collector) about(id string, tell func(*Call)) {
 	if call := c.pending[id]; call != nil {

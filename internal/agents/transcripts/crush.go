@@ -70,12 +70,7 @@ func crushParts(c *collector, call Call, parts json.RawMessage) {
 			next.Input = json.RawMessage(rawjson.StringIn(data, "input"))
 			c.call(next)
 		case "tool_result":
-			id, _ := rawjson.GetString(data, "tool_call_id")
-			c.result(id, func(call *Call) {
-				if call.Outcome = Ran; string(rawjson.Get(data, "is_error")) == "true" {
-					call.Outcome = Failed
-				}
-			})
+			c.ended(rawjson.StringIn(data, "tool_call_id"), string(rawjson.Get(data, "is_error")) == "true")
 		}
 	}
 }

@@ -40,12 +40,7 @@ func droidMessage(line []byte, session, cwd string, c *collector) {
 			call.ID, call.Tool = rawjson.StringIn(part, "id"), rawjson.StringIn(part, "name")
 			c.call(call)
 		case "tool_result":
-			id, _ := rawjson.GetString(part, "tool_use_id")
-			c.result(id, func(call *Call) {
-				if call.Outcome = Ran; string(rawjson.Get(part, "is_error")) == "true" {
-					call.Outcome = Failed
-				}
-			})
+			c.ended(rawjson.StringIn(part, "tool_use_id"), string(rawjson.Get(part, "is_error")) == "true")
 		}
 	}
 }

@@ -68,14 +68,9 @@ func gooseContent(c *collector, call Call, content json.RawMessage) {
 			next.Tool = rawjson.StringIn(value, "name")
 			c.call(next)
 		case "toolResponse":
-			c.result(id, func(call *Call) {
-				result := rawjson.Get(part, "toolResult")
-				status, _ := rawjson.GetString(result, "status")
-				failed := string(rawjson.Get(rawjson.Get(result, "value"), "isError")) == "true"
-				if call.Outcome = Ran; status == "error" || failed {
-					call.Outcome = Failed
-				}
-			})
+			result := rawjson.Get(part, "toolResult")
+			failed := string(rawjson.Get(rawjson.Get(result, "value"), "isError")) == "true"
+			c.ended(id, failed || rawjson.StringIn(result, "status") == "error")
 		}
 	}
 }

@@ -39,10 +39,12 @@ func (s *kimiSession) line(line []byte) {
 		s.c.skipped++
 		return
 	}
-	if kind, _ := rawjson.GetString(line, "type"); kind == "permission.record_approval_result" {
+	switch rawjson.StringIn(line, "type") {
+	case "permission.record_approval_result":
 		s.answer(line)
 		return
-	} else if kind != "context.append_loop_event" {
+	case "context.append_loop_event":
+	default:
 		return
 	}
 	event := rawjson.Get(line, "event")

@@ -52,13 +52,8 @@ func (s *piSession) message(line, message json.RawMessage) {
 			s.c.call(call)
 		}
 	case "toolResult":
-		id, _ := rawjson.GetString(message, "toolCallId")
-		s.c.result(id, func(call *Call) {
-			call.Outcome = Ran
-			exit := string(rawjson.Get(rawjson.Get(message, "details"), "exitCode"))
-			if string(rawjson.Get(message, "isError")) == "true" || exit != "" && exit != "0" && exit != "null" {
-				call.Outcome = Failed
-			}
-		})
+		exit := string(rawjson.Get(rawjson.Get(message, "details"), "exitCode"))
+		s.c.ended(rawjson.StringIn(message, "toolCallId"),
+			string(rawjson.Get(message, "isError")) == "true" || exit != "" && exit != "0" && exit != "null")
 	}
 }

@@ -45,7 +45,7 @@ type Call struct {
 	Agent    events.Dialect
 	Session  string // of the root: a subagent's calls have its parent's, where the agent says so
 	ID       string
-	Time     time.Time // zero = not known
+	Time     time.Time // zero = not known, or far in the future
 	Cwd      string    // absolute; "" = not known
 	Root     string    // the folder that the session began in; "" = not known
 	Tool     string    // as the agent calls it
