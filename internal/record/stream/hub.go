@@ -53,7 +53,7 @@ type Options struct {
 // number that this answers for. It may wait for the disk. One subscriber at a
 // time calls it: an answer may be as large as one record.
 type Archive interface {
-	Since(ctx context.Context, after, upto uint64) (past []Archived, through uint64, err error)
+	Since(ctx context.Context, after, upto uint64) (records []Archived, through uint64, err error)
 }
 
 // Archived is a record from an Archive, or a stretch of numbers that it has no

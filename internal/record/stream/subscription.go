@@ -182,11 +182,11 @@ func (s *Subscription) catchUp(ctx context.Context, dst []byte) ([]byte, error) 
 		case <-ctx.Done():
 			return dst, ctx.Err()
 		}
-		past, through, err := s.hub.archive.Since(ctx, s.cursor-1, min(oldest-1, s.end))
+		records, through, err := s.hub.archive.Since(ctx, s.cursor-1, min(oldest-1, s.end))
 		more := err == nil && through >= s.cursor
 		if more {
 			dst, s.first = append(dst, s.first...), nil
-			for _, p := range past {
+			for _, p := range records {
 				if dst = s.appendArchived(dst, p); s.old != nil { // what follows comes after its data
 					through = p.Seq
 					break

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/https"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/record/otlp"
 )
 
@@ -169,19 +170,12 @@ func (c *client) upload(body []byte) error {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, c.timeout)
 	defer cancel()
-	for pause := firstPause; ; pause *= 2 {
+	for wait := firstPause; ; wait *= 2 {
 		answer, err := otlp.Post(ctx, c.http, c.url, c.header, body)
 		if n := otlp.Rejected(answer); n > 0 {
 			return fmt.Errorf("the collector says that it has thrown %d spans away", n)
 		}
-		if err == nil || !passing(err) {
-			return err
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if err == nil || !passing(err) || !pause.For(wait, ctx.Done()) {
 			return err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/base/pause"
 )
 
 // Limits of the copies of one folder.
@@ -38,7 +39,7 @@ type baseline struct {
 	dir  string        // of the copies
 	most int           // files
 	free chan struct{} // empty while a look is under way
-	once sync.Once     // reads the journal
+	once sync.Once     // reads the log
 	bad  error         // of that
 	last atomic.Pointer[treeState]
 
@@ -127,14 +128,7 @@ func (b *baseline) take(until time.Time) bool {
 		return true
 	default:
 	}
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	select {
-	case <-b.free:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return !pause.For(time.Until(until), b.free)
 }
 
 func (b *baseline) give() { b.free <- struct{}{} }
@@ -175,7 +169,7 @@ func (b *baseline) look(s *Settings, begun, until time.Time, runs *atomic.Bool, 
 			return nil, err
 		}
 		b.dev = was.Dev
-		r.folder(fd, b.top, was, 0)
+		r.folder(fd, b.top, 0)
 	}
 	r.missing()
 	seen := &treeState{files: r.files, begun: begun}
@@ -195,7 +189,7 @@ func (r *round) mine(ctime int64) bool {
 }
 
 // folder looks at the contents of an open folder, which it closes.
-func (r *round) folder(fd int, path string, was state, depth int) {
+func (r *round) folder(fd int, path string, depth int) {
 	dir := os.NewFile(uintptr(fd), path)
 	defer dir.Close()
 	type below struct {
@@ -243,7 +237,7 @@ func (r *round) below(parent int, name, path string, was state, depth int) {
 	case r.mine(was.CTime):
 		r.put(path, baseState{Was: was, Xattr: attributes(fd)})
 	}
-	r.folder(fd, path, was, depth)
+	r.folder(fd, path, depth)
 }
 
 // built reports whether a folder can be made again, and looks at the precious files in it.
@@ -503,7 +497,7 @@ func (b *baseline) empty() error {
 
 func firstOf(names, _ []string) []string { return names }
 
-// sweep removes the copies that no snapshot needs, and shortens a long journal.
+// sweep removes the copies that no snapshot needs, and shortens a long log.
 func (b *baseline) sweep(open map[string]*treeState) {
 	last := b.last.Load()
 	needed, same := map[string]bool{}, []string{} // calls whose snapshot is the last one

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -104,10 +105,7 @@ func (j *baselineLog) read(call string) (map[string]baseState, error) {
 		switch {
 		case l.Base == nil:
 			if call != "" && l.Call == call {
-				at = make(map[string]baseState, len(files))
-				for path, b := range files {
-					at[path] = b
-				}
+				at = maps.Clone(files)
 			}
 		case l.Base.Was.Kind == kindGone:
 			delete(files, string(l.Path))

@@ -3,6 +3,7 @@ package undo
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/git"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -29,16 +31,7 @@ type sight struct {
 }
 
 // wait reports whether the look has ended in time.
-func (s *sight) wait(most time.Duration) bool {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-s.looked:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
+func (s *sight) wait(most time.Duration) bool { return !pause.For(most, s.looked) }
 
 // before is the repository of an open call before it; nil = it has none, or not yet.
 func (o *open) before() *treeState {
@@ -183,9 +176,7 @@ func (k *Keeper) before(m *manifest, o *open) map[string]baseState {
 			own = s.files
 		}
 	}
-	for path, f := range own {
-		files[path] = f
-	}
+	maps.Copy(files, own)
 	return files
 }
 

@@ -11,15 +11,17 @@ import (
 
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
+
+	"github.com/hookd/hookd/internal/base/pause"
 )
 
-// oldTime is after which time a call is settled whose result has not come.
+// oldTime is after which time a call is closed whose result has not come.
 const oldTime = 10 * time.Minute
 
 // oldStep is after which time a step is dropped that has not ended.
 const oldStep = 7 * 24 * time.Hour
 
-// Unsettled returns the calls of a session that are not settled; "" = of all.
+// OpenCalls returns the calls of a session that are open; "" = of all.
 func (k *Keeper) OpenCalls(session string) (list []KeptCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -31,11 +33,11 @@ func (k *Keeper) OpenCalls(session string) (list []KeptCall) {
 	return list
 }
 
-// Ran settles a call whose result has come: files that the call did not touch are dropped. A call that goes on
-// in the background is settled later. Ran does not wait.
+// Ran closes a call whose result has come: files that the call did not touch are dropped. A call that goes on
+// in the background is closed later. Ran does not wait.
 func (k *Keeper) Ran(id string) { closeSoon(k, id, endRan) }
 
-// Ended settles the calls of a session that has come to rest: their results come no more.
+// Ended closes the calls of a session that has come to rest: their results come no more.
 func (k *Keeper) Ended(session string) {
 	for _, c := range k.OpenCalls(session) {
 		if !c.Later && c.Tool != Undo {
@@ -44,7 +46,7 @@ func (k *Keeper) Ended(session string) {
 	}
 }
 
-func closeSoon(k *Keeper, id, outcome string) {
+func closeSoon(k *Keeper, id, end string) {
 	k.mu.Lock()
 	o := k.open[id]
 	if o == nil || o.ends != nil || o.call.Later || o.call.Mark != "" {
@@ -56,11 +58,11 @@ func closeSoon(k *Keeper, id, outcome string) {
 	k.mu.Unlock()
 	go func() {
 		defer close(ends)
-		k.closeCall(id, outcome, false)
+		k.closeCall(id, end, false)
 	}()
 }
 
-// waitSettled waits until the calls of a session whose results have come are settled. Their effects
+// waitClosed waits until the calls of a session whose results have come are closed. Their effects
 // must be seen before the next call changes them.
 func (k *Keeper) waitClosed(session string, until time.Time) {
 	k.mu.Lock()
@@ -72,16 +74,11 @@ func (k *Keeper) waitClosed(session string, until time.Time) {
 	}
 	k.mu.Unlock()
 	for _, end := range ends {
-		timer := time.NewTimer(time.Until(until))
-		select {
-		case <-end:
-		case <-timer.C:
-		}
-		timer.Stop()
+		pause.For(time.Until(until), end)
 	}
 }
 
-// CloseOld settles calls whose result has not come for ten minutes.
+// CloseOld closes calls whose result has not come for ten minutes.
 func (k *Keeper) CloseOld(now time.Time) {
 	for _, c := range k.OpenCalls("") {
 		switch age := now.Sub(c.Time); {
@@ -101,7 +98,7 @@ func (k *Keeper) CloseOld(now time.Time) {
 }
 
 // closeCall compares each path now with the path before, and drops the untouched ones.
-func (k *Keeper) closeCall(id, outcome string, now bool) {
+func (k *Keeper) closeCall(id, end string, now bool) {
 	k.mu.Lock()
 	o := k.open[id]
 	k.mu.Unlock()
@@ -117,11 +114,11 @@ func (k *Keeper) closeCall(id, outcome string, now bool) {
 		k.forget(id)
 		return
 	}
-	if o.call.Tool == Undo && outcome == endUnseen {
-		outcome = Interrupted
+	if o.call.Tool == Undo && end == endUnseen {
+		end = Interrupted
 	}
 	k.addChanged(m, o)
-	if k.compare(m, outcome) || len(k.Dumps.ofCall(&m.call)) > 0 {
+	if k.compare(m, end) || len(k.Dumps.ofCall(&m.call)) > 0 {
 		err = m.write()
 	} else {
 		k.remove(m)
@@ -137,7 +134,7 @@ func (k *Keeper) closeCall(id, outcome string, now bool) {
 }
 
 // compare fills in the state of each path now. It returns false when nothing was touched, as far as that can be seen.
-func (k *Keeper) compare(m *manifest, outcome string) bool {
+func (k *Keeper) compare(m *manifest, end string) bool {
 	if m.summary == nil {
 		m.summary = &summary{Word: Part, Lost: []Lost{{What: "the rest", Why: "hookd was killed while it kept"}}}
 	}
@@ -185,11 +182,11 @@ func (k *Keeper) compare(m *manifest, outcome string) bool {
 	}
 	dropMoved(kept)
 	m.entries = kept
-	m.summary.Files, m.summary.Bytes, m.summary.Closed, m.summary.End = files, size, time.Now().UTC(), outcome
+	m.summary.Files, m.summary.Bytes, m.summary.Closed, m.summary.End = files, size, time.Now().UTC(), end
 	m.summary.Lost = append(missed.all(), others(m.summary.Lost, named)...)
 	m.summary.Word = wordOf(paths, m.summary.Lost)
 	k.used.Add(size - before)
-	return len(kept) > 0 || m.summary.Elsewhere && outcome == endRan
+	return len(kept) > 0 || m.summary.Elsewhere && end == endRan
 }
 
 // otherNames looks at a file with several names that was copied, and has left its path. If nothing was written to

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sys/unix"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/facts"
 )
 
@@ -31,18 +32,18 @@ type Keeper struct {
 	undoing sync.Mutex // one undo at a time
 
 	mu   sync.Mutex
-	open map[string]*open // calls that are not settled
+	open map[string]*open // calls that are open
 
 	Began chan struct{} // gets a value once calls have begun since the last one was taken: tend them then
 }
 
-// open is a call that is not settled.
+// open is a call that has not been closed: its result has not come, or its files were not compared since.
 type open struct {
 	call  KeptCall
 	late  *budget       // nil = nothing goes on
 	kept  chan struct{} // closed when keeping has ended
-	once  sync.Mutex    // settles it
-	ends  chan struct{} // closed when it is settled; nil = its result has not come
+	once  sync.Mutex    // closes it
+	ends  chan struct{} // closed when the call is; nil = its result has not come
 	begun time.Time
 	repo  string // of its sight
 	sight *sight // nil = it runs nothing unknown, or is of an earlier process
@@ -55,7 +56,7 @@ type open struct {
 const mostHung = 8
 
 // Open makes the vault in a hookd's home if there is none. Calls of an earlier process are
-// settled later, see SettleOld.
+// closed later, see CloseOld.
 func Open(dir string, log *zap.Logger) (*Keeper, error) {
 	if log == nil {
 		log = zap.NewNop()
@@ -106,6 +107,12 @@ func (k *Keeper) Configure(s Settings) { k.settings.Store(&s) }
 
 // dir is the folder of a call.
 func (k *Keeper) dir(id string) string { return filepath.Join(k.vaults.calls(), id) }
+
+// Has reports whether k keeps something for a call.
+func Has(k *Keeper, id string) bool {
+	_, err := os.Lstat(k.dir(id))
+	return err == nil
+}
 
 // Concerns reports whether a call may destroy something, so that Keep looks at the disk.
 func Concerns(f *facts.Facts) bool {
@@ -158,15 +165,11 @@ func (k *Keeper) keptAlready(id string, f *facts.Facts, until time.Time) (r Copi
 		return r, known
 	}
 	o.late.stop()
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	select {
-	case <-o.kept:
-		k.discard(id)
-		return r, false
-	case <-timer.C:
+	if pause.For(time.Until(until), o.kept) {
 		return hangs, true
 	}
+	k.discard(id)
+	return r, false
 }
 
 // hangs is the result of a keeping whose file system does not answer.

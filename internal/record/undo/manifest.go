@@ -30,7 +30,7 @@ type entry struct {
 	Was   state             `json:"was"`
 	Xattr map[string][]byte `json:"xattr,omitempty"`
 
-	After *state `json:"after,omitempty"` // when the call was settled; nil = it is not
+	After *state `json:"after,omitempty"` // when the call was closed; nil = it is open
 	Left  Path   `json:"left,omitempty"`  // a copy of the text that the call left, to merge with
 	Index string `json:"index,omitempty"` // a digest of git's index as the call left it, see indexOf
 }
@@ -45,10 +45,10 @@ type summary struct {
 	TookUS    int64     `json:"took_us"`
 	Elsewhere bool      `json:"elsewhere,omitempty"` // it destroys something that is no file of this machine
 	Closed    time.Time `json:"settled,omitzero"`
-	End       string    `json:"outcome,omitempty"` // ran, never_seen or interrupted; "" = not settled
+	End       string    `json:"outcome,omitempty"` // ran, never_seen or interrupted; "" = the call is open
 }
 
-// Outcomes of a call.
+// Ends of a call, by the words on disk.
 const (
 	endRan      = "ran"
 	endUnseen   = "never_seen"  // its result did not come

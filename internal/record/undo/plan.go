@@ -11,7 +11,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// change is the change that an undo makes to one path.
+// change is all that an undo makes to one path.
 type change struct {
 	path     string
 	first    *entry // of the oldest chosen call that changed the path: as it was before
@@ -23,8 +23,8 @@ type change struct {
 	why      string
 	from     string  // of a path that is moved back: where it is
 	leaves   bool    // its file is moved back to where it was
-	swaps    *change // the step that has its file, and whose file it has
-	source   string  // where a later call has the file, if this one's link was written to since or is gone; "" = nowhere
+	swaps    *change // the change that has its file, and whose file it has
+	source   string  // where a later call has the file, if this one's link was written to or is gone; "" = nowhere
 	other    string  // another name of the file that is in place; "" = none is known
 	beside   string  // where the old version goes
 	call     string  // the oldest chosen call
@@ -347,7 +347,7 @@ func exists(path string) bool {
 	return err == nil && is.Kind != kindGone
 }
 
-// choose chooses the step for a path that changed since.
+// choose chooses the change of a path that changed since.
 func (s *change) choose(r wire.UndoRequest) {
 	kept := s.at() != "" && s.first.Was.Kind == kindFile
 	switch {
@@ -376,7 +376,7 @@ func (p *plan) conflicts() bool {
 	return slices.ContainsFunc(p.changes, func(s *change) bool { return s.does == wire.UndoConflict })
 }
 
-// changes reports whether a step changes something.
+// acts reports whether the undo changes the path.
 func (s *change) acts() bool {
 	switch s.does {
 	case wire.UndoBack, wire.UndoRemoved, wire.UndoBeside, wire.UndoMerged:

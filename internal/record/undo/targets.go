@@ -407,11 +407,17 @@ func (a *aimer) add(t target) {
 // elsewhere notes a target that is no file of this machine.
 func (a *aimer) elsewhere(e *facts.Effect, c *facts.Command) {
 	scheme, name, named := strings.Cut(e.Target, ":")
+	program := ""
+	if c != nil {
+		program, _ = c.Program()
+	}
 	switch {
 	case e.Target == "" || !named && c != nil && c.Dir == "": // a path in a folder that is not known
 		a.doubt("a path that is only known when it runs: " + e.Why)
 	case scheme == "index" || scheme == "stash" || scheme == "branch" || scheme == "worktree" || scheme == "project":
 		return // git's own files, see git
+	case program == "git" && (scheme == "tag" || scheme == "remote"):
+		return
 	case scheme == "table" || scheme == "database":
 		if a.hasFile(e.Command) {
 			return // the database is a file, which is kept

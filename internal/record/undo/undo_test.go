@@ -140,6 +140,45 @@ var lines = []lineTest{
 	{name: "git reset --hard", inRepo: true, before: "echo mine > tracked; echo staged > new; git add new", line: "git reset -q --hard"},
 	{name: "git stash -u and drop", inRepo: true, before: "echo mine > tracked; echo new > new", line: "git stash -q -u && git stash drop -q"},
 	{name: "git reset to a commit", inRepo: true, before: "echo 3 > tracked; echo 4 > gone; echo 5 > new; git rm -q --cached gone; git add new; git commit -qam second; echo mine > tracked", line: "git reset -q --hard HEAD~1"},
+	{name: "git reset of a file that is assumed unchanged", inRepo: true, before: "git update-index --assume-unchanged tracked; echo mine > tracked", line: "git reset -q --hard"},
+	{
+		name: "git restore of a file that is assumed unchanged", inRepo: true, line: "cd d && git restore :/",
+		before: "mkdir d; cd d; git update-index --assume-unchanged ../tracked; echo mine > ../tracked",
+	},
+	{
+		name: "git checkout of a file that git skips", inRepo: true, line: "git checkout -q HEAD~1 -- tracked",
+		before: "echo 3 > tracked; git commit -qam second; git update-index --skip-worktree tracked; " +
+			"echo mine > tracked",
+	},
+	{
+		name: "git merge --abort", inRepo: true, line: "git merge --abort",
+		before: "git checkout -q -b side; echo s > tracked; git commit -qam s; git checkout -q -; echo m > tracked; " +
+			"git commit -qam m; git merge side || true; echo half > tracked",
+	},
+	{
+		name: "git checkout in a sparse working tree", inRepo: true, line: "git checkout -q -f",
+		before: "mkdir in out; echo 1 > in/a; echo 1 > out/a; git add .; git commit -qm d; " +
+			"git sparse-checkout set in; echo mine > in/a; mkdir -p out; echo mine > out/a",
+	},
+	{name: "a linked working tree", inRepo: true, before: "git worktree add -q ../wt2; echo mine > ../wt2/tracked", line: "cd ../wt2 && git reset -q --hard"},
+	{
+		name: "git submodule deinit", inRepo: true, line: "git submodule --quiet deinit -f sub",
+		before: "git init -q ../m; git -C ../m config user.email a@b.c; git -C ../m config user.name n; " +
+			"git -C ../m commit -q --allow-empty -m x; echo o > ../m/f; git -C ../m add f; " +
+			"git -C ../m commit -qm f; git -c protocol.file.allow=always submodule --quiet add ../m sub; " +
+			"git commit -qm sub; echo mine > sub/f; echo new > sub/new",
+	},
+	{
+		name: "git rm of a submodule", inRepo: true, line: "git rm -q -f sub",
+		before: "git init -q ../m; git -C ../m config user.email a@b.c; git -C ../m config user.name n; " +
+			"git -C ../m commit -q --allow-empty -m x; echo o > ../m/f; git -C ../m add f; " +
+			"git -C ../m commit -qm f; git -c protocol.file.allow=always submodule --quiet add ../m sub; " +
+			"git commit -qm sub; echo mine > sub/f; echo new > sub/new",
+	},
+	{name: "git clean of a path", inRepo: true, before: "mkdir d; echo 1 > d/1; echo 2 > 2", line: "git clean -fdq d"},
+	{name: "git update-ref", inRepo: true, before: "git branch side", line: "git update-ref -d refs/heads/side"},
+	{name: "git tag -d", inRepo: true, before: "git tag -a -m x v1", line: "git tag -d v1"},
+	{name: "git remote remove", inRepo: true, before: "git remote add o /nowhere; git update-ref refs/remotes/o/x HEAD", line: "git remote remove o"},
 	{name: "git worktree remove", inRepo: true, before: "git worktree add -q ../wt; echo mine > ../wt/tracked", line: "git worktree remove --force ../wt"},
 	{name: "git ls-files to rm", inRepo: true, before: "mkdir d; echo 1 > d/1; git add d; git commit -qm d", line: "git ls-files d | xargs rm"},
 	{name: "git reset", inRepo: true, before: "echo new > new; git add new", line: "git reset -q"},

@@ -16,8 +16,8 @@ import (
 	"github.com/hookd/hookd/internal/base/replacefile"
 )
 
-// places knows the vaults: one in hookd's home, and one on each other file system where files
-// were kept, as near its top as the user may write.
+// vaults has the places of all vaults: hookd's home, and each other file system with kept files, there as
+// near its top as the user may write.
 type vaults struct {
 	home string // <home>/vault
 
