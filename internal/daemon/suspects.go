@@ -13,7 +13,8 @@ import (
 
 // suspects are guards that load and do not work: the interpreter cannot read the guard, the
 // guard says nothing while its program fails, or its tests fail. The knowledge about a hook
-// holds for one version. Without hooks it knows nothing.
+// holds for one version, and until it works: a program that it needs may be installed later.
+// Without hooks it knows nothing.
 type suspects struct {
 	log   *zap.Logger
 	mu    sync.Mutex // guards what is below
@@ -21,7 +22,10 @@ type suspects struct {
 }
 
 // suspect is the knowledge about one version of a hook; "" = nothing.
-type suspect struct{ digest, broken, tests string }
+type suspect struct {
+	digest, broken, tests string
+	tool                  string // of the call that showed it as broken
+}
 
 // change changes the knowledge about h, and reports whether that is news.
 func (s *suspects) change(h *hook.Hook, to func(*suspect)) (news bool) {
@@ -36,8 +40,11 @@ func (s *suspects) change(h *hook.Hook, to func(*suspect)) (news bool) {
 	}
 	now := was
 	to(&now)
+	if now == was {
+		return false
+	}
 	s.hooks[h.ID] = now
-	return now != was
+	return true
 }
 
 // problems are those of the version of h.
@@ -62,9 +69,15 @@ func (s *suspects) problems(h *hook.Hook) (list []wire.Problem) {
 	return list
 }
 
-// suspect notes a guard that seems broken, and warns about it once.
-func (s *suspects) suspect(h *hook.Hook, why string) {
-	if s.change(h, func(of *suspect) { of.broken = why }) {
+// suspect notes a guard that seems broken, and warns about it once. Without a why it ran as it should: a call
+// of the same tool ends the suspicion.
+func (s *suspects) suspect(h *hook.Hook, tool, why string) {
+	news := s.change(h, func(of *suspect) {
+		if why != "" && why != of.broken || why == "" && tool == of.tool {
+			of.broken, of.tool = why, tool
+		}
+	})
+	if news && why != "" {
 		s.log.Warn("a guard does not work",
 			zap.String("hook", h.Name), zap.String("why", why), zap.String("see", "hookd log output "+h.Quoted()))
 	}

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,4 +63,28 @@ func TestGuardsThatCannotWork(t *testing.T) {
 	if err != nil || st.Hooks["degraded"] != broken || st.Hooks["active"] != len(want)-broken {
 		t.Errorf("status counts %v, %v, want %d of %d degraded", st.Hooks, err, broken, len(want))
 	}
+}
+
+// A guard whose program is installed later is active again after the next call of the tool, and no sooner.
+func TestAGuardThatWorksAgain(t *testing.T) {
+	home := newHome(t)
+	dir := writeHook(t, home, "guard", "events: [PreToolUse]\ntimeout: 60s\n", "")
+	program := filepath.Join(home, "later")
+	hooktest.Write(t, dir+"/run.sh", "#!/bin/sh\ngrep -q Write && exit 0\n"+program+"\nexit 0\n", 0o700)
+	h := start(t, home, nil)
+	call := func(tool, want string) {
+		t.Helper()
+		h.emit(`{"event":"PreToolUse","wait":true,"timeout_ms":300000,"data":{"tool_name":"` + tool + `","tool_input":{}}}`)
+		if hk, err := h.client.Hook(t.Context(), "guard"); err != nil || hk.State != want {
+			t.Errorf("after %s: %s, %+v, %v, want it %s", tool, hk.State, hk.Problems, err, want)
+		}
+	}
+	call("Bash", "degraded")
+	hooktest.Write(t, program, "#!/bin/sh\n", 0o700)
+	call("Write", "degraded")
+	call("Bash", "active")
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	call("Bash", "degraded")
 }

@@ -81,9 +81,9 @@ type Options struct {
 	// Redact takes secrets out of the parts of a payload or an answer that people are shown:
 	// JSON or text. It returns the same slice when there are none. nil = none.
 	Redact func([]byte) []byte
-	// Suspect gets each guard that seems broken, and why. It must not block. nil = none
-	// does.
-	Suspect func(h *hook.Hook, why string)
+	// Suspect gets each guard that seems broken, and why; and with "" as why each guard that ran as it
+	// should. tool is that of the call, "" = none. It must not block. nil = nothing gets them.
+	Suspect func(h *hook.Hook, tool, why string)
 	// Unguarded gets the record of each call of an agent that hookd was not asked about, or whose
 	// denial was not obeyed. It must not block, nor change the record. nil = none does.
 	Unguarded func(*wire.Decision)

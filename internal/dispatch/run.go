@@ -100,8 +100,9 @@ func (rn *runs) end(a *attempt, out JobResult) {
 	a.run = rn.records.record(a, a.job.RunID)
 	rn.reader.readAnswer(a)
 	rn.records.report(a)
-	if why := rn.reader.suspicious(a); why != "" && rn.opts.Suspect != nil {
-		rn.opts.Suspect(a.match.Hook, why)
+	sound := a.match.Blocks && (a.run.Result == wire.ResultOK || a.run.Result == wire.ResultDeny)
+	if why := rn.reader.suspicious(a); (why != "" || sound) && rn.opts.Suspect != nil {
+		rn.opts.Suspect(a.match.Hook, a.event.Tool, why)
 	}
 	rn.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	rn.finish(a)
