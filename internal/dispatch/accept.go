@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,10 +41,10 @@ type acceptor struct {
 	chain     *chain
 	prompts   *prompts
 
-	order sync.Mutex // makes the order in which events are kept that of their numbers
+	order sync.Mutex // makes the order in which events are stored that of their numbers
 }
 
-// admit checks, keeps and queues an event. sent is nil for one without an id.
+// accept checks, stores and queues an event. sent is nil for one without an id.
 func (ac *acceptor) accept(
 	from Origin,
 	env *events.Envelope,
@@ -80,24 +81,24 @@ func (ac *acceptor) accept(
 		}
 	}
 	looks := again == nil && ac.opts.Past.Looks(e.Contract)
-	way := trackedCall{tracked: again == nil && ac.tracker.tracks(e, env)}
-	keeps := ac.forUndo(e)
-	if len(matched) > 0 || ac.recorder.HasSubscribers() || looks || way.tracked || keeps {
-		way.call = ac.tracker.about(e)
+	followed := trackedCall{tracked: again == nil && ac.tracker.tracks(e, env)}
+	forUndo := ac.forUndo(e)
+	if len(matched) > 0 || ac.recorder.HasSubscribers() || looks || followed.tracked || forUndo {
+		followed.call = ac.tracker.about(e)
 		e.Unread = false
 	}
-	if keeps && e.Contract.Kind != events.KindToolBefore {
+	if forUndo && e.Contract.Kind != events.KindToolBefore {
 		ac.opts.Keeper.Note(e)
 	}
 	if len(matched) == 0 && !e.Wait && sent == nil {
 		ac.beginPast(e, again, false)(wire.OutcomeNone)
-		return ac.pass(e, way)
+		return ac.pass(e, followed)
 	}
 	if e.Sent = sent; !e.Owned {
 		e.Data = bytes.Clone(e.Data)
 	}
 	a := &acceptance{
-		d: ac, event: e, plan: newPlan(e, matched), sender: from, way: way,
+		d: ac, event: e, plan: newPlan(e, matched), sender: from, followed: followed,
 		past: ac.beginPast(e, again, len(matched) > 0),
 	}
 	e.Judged = a.plan.judges() && !e.Trial
@@ -106,7 +107,7 @@ func (ac *acceptor) accept(
 		return rcpt, nil, err
 	}
 	if !e.Judged {
-		ac.tracker.track(e, way)
+		ac.tracker.track(e, followed)
 	}
 	if !a.decided() {
 		a.past(wire.OutcomeNone)
@@ -210,7 +211,7 @@ func (ac *acceptor) number(e *events.Event) *wire.Error {
 	return ac.recorder.Accept(e, p, nil, nil)
 }
 
-// limit keeps the hook that is asked for.
+// narrow leaves only the hook that is asked for.
 func (r *replay) narrow(ms []match.Match) ([]match.Match, *wire.Error) {
 	if r.only == "" {
 		return ms, nil
@@ -230,20 +231,20 @@ func (r *replay) narrow(ms []match.Match) ([]match.Match, *wire.Error) {
 
 // acceptance is an event on its way in.
 type acceptance struct {
-	d       *acceptor
-	event   *events.Event
-	plan    plan
-	sender  Origin
-	way     trackedCall
-	tasks   []*task
-	past    func(wire.Outcome)
-	results chan wire.Run    // nil unless the sender waits for observers
-	room    bool             // the queue has reserved a place
-	kept    bool             // the runs outlive the process; to be read after stored
-	ruled   bool             // the UndoKeeper has changed the verdict
-	undo    *wire.Kept       // what can be taken back of the call; nil = it destroys nothing that is known
-	tells   bool             // see Keeping.Tell
-	stored  chan *wire.Error // whether it is on disk; nil when it has nothing to keep
+	d        *acceptor
+	event    *events.Event
+	plan     plan
+	sender   Origin
+	followed trackedCall
+	tasks    []*task
+	past     func(wire.Outcome)
+	results  chan wire.Run    // nil unless the sender waits for observers
+	room     bool             // the queue has reserved a place
+	durable  bool             // the runs outlive the process; to be read after stored
+	ruled    bool             // the UndoKeeper has changed the verdict
+	undo     *wire.Kept       // what can be taken back of the call; nil = it destroys nothing that is known
+	tells    bool             // see Keeping.Tell
+	stored   chan *wire.Error // whether it is on disk; nil when it has nothing to store
 }
 
 // decided reports whether the sender waits for a verdict, which waits for no disk.
@@ -291,7 +292,7 @@ func (a *acceptance) enter() *wire.Error {
 	return nil
 }
 
-// ids are the hooks whose runs are kept until they have ended: all but those
+// ids are the hooks whose runs are retained until they have ended: all but those
 // that make the verdict.
 func ids(p plan) (list []string) {
 	for _, ms := range [][]match.Match{p.queued, p.nested, p.later} {
@@ -316,7 +317,7 @@ func (a *acceptance) whenStored(kept bool, err *wire.Error) {
 	for _, t := range a.tasks {
 		t.durable = kept
 	}
-	a.kept = kept
+	a.durable = kept
 	switch {
 	case kept && a.d.backlog.takes(a):
 		a.leave() // it has its turn when what is on disk before it had
@@ -368,7 +369,7 @@ func (a *acceptance) rest() Rest {
 			a.startNested()
 			timeout := a.event.TimeoutMS
 			a.event, a.tasks = nil, nil // the wait may be long, and the runs have them
-			r.Verdict, r.Runs = allowed(), await(timeout, len(a.plan.matched), a.results)
+			r.Verdict, r.Runs = allowed(), awaitObservers(timeout, len(a.plan.matched), a.results)
 		}
 		return nil
 	}
@@ -381,6 +382,9 @@ func (a *acceptance) decide(r *Receipt) {
 	d := a.d
 	var asks *Question
 	var answered *wire.Answered
+	if a.event.Judged && slices.ContainsFunc(a.plan.deciding, takesTime) {
+		d.decisions.undecided(a.event)
+	}
 	r.Verdict, done, asks, answered = d.verdicts.decide(a.event, a.plan.deciding, a.sender)
 	if r.Verdict = a.keepFirst(r.Verdict); asks != nil && r.Verdict.Asks() {
 		asks.Verdict, asks.Undo = r.Verdict, a.undo
@@ -398,11 +402,11 @@ func (a *acceptance) decide(r *Receipt) {
 	if a.event.Judged || a.ruled {
 		rec := d.decisions.decided(a.event, r.Verdict, done)
 		rec.Answered, rec.Kept = answered, a.undo
-		d.tracker.judged(rec, a.event, r.Verdict, a.way)
+		d.tracker.judged(rec, a.event, r.Verdict, a.followed)
 		if len(a.plan.shadows) > 0 {
-			d.verdicts.runShadows(rec, a.event, a.plan.shadows, done, a.way)
+			d.verdicts.runShadows(rec, a.event, a.plan.shadows, done, a.followed)
 		} else {
-			d.decisions.recordDecision(rec, a.event, done, a.way.call, d.tracker.settling(a.event, a.way))
+			d.decisions.recordDecision(rec, a.event, done, a.followed, d.tracker.settling(a.event, a.followed))
 		}
 	}
 	r.Verdict = a.tellsKept(r.Verdict)
@@ -410,12 +414,10 @@ func (a *acceptance) decide(r *Receipt) {
 	if len(a.plan.later) == 0 {
 		return
 	}
-	d.pending.Add(1)
-	go func() {
-		defer d.pending.Done()
+	d.pending.Go(func() {
 		<-a.stored
 		a.startLater(done)
-	}()
+	})
 }
 
 // settlePast gives the event its fate. Whether a question that the agent cannot ask has denied the call, its bridge
@@ -426,12 +428,7 @@ func (a *acceptance) settlePast(outcome wire.Outcome) {
 		a.past(outcome)
 		return
 	}
-	a.event.Hearing.Then = func(t wire.Told) {
-		if t.Decision == wire.OutcomeDeny {
-			outcome = wire.OutcomeDeny
-		}
-		a.past(outcome)
-	}
+	a.followed.past = a.past
 }
 
 // heardAs is a verdict as the agent takes it.
@@ -462,7 +459,7 @@ func (ac *acceptor) dropObservers(e *events.Event, p *plan) {
 func (a *acceptance) startLater(done []*attempt) {
 	d := a.d
 	for _, m := range a.plan.later {
-		t := &task{event: a.event, match: m, durable: a.kept}
+		t := &task{event: a.event, match: m, durable: a.durable}
 		if aborted(done, m) {
 			d.observers.queue.abandon(a.event)
 			d.recorder.Finished(t.key(), wire.Run{}, t.fate(wire.Run{}, time.Time{}))
@@ -478,7 +475,7 @@ func (a *acceptance) startLater(done []*attempt) {
 func (a *acceptance) startNested() {
 	d, depth := a.d, a.event.Depth
 	for _, m := range a.plan.nested {
-		t := &task{event: a.event, match: m, result: a.results, durable: a.kept, nested: true}
+		t := &task{event: a.event, match: m, result: a.results, durable: a.durable, nested: true}
 		d.pending.Add(1)
 		go func() {
 			attempt := t.newAttempt()
@@ -496,9 +493,9 @@ func (a *acceptance) startNested() {
 	}
 }
 
-// await collects n runs of observers. A timeout of the sender, in milliseconds, ends the
+// awaitObservers collects n runs of observers. A timeout of the sender, in milliseconds, ends the
 // wait, not the runs.
-func await(timeout int64, n int, results <-chan wire.Run) (runs []wire.Run) {
+func awaitObservers(timeout int64, n int, results <-chan wire.Run) (runs []wire.Run) {
 	var expired <-chan time.Time
 	if timeout > 0 {
 		timer := time.NewTimer(time.Duration(timeout) * time.Millisecond)

@@ -17,7 +17,7 @@ const readAtOnce = 256
 
 // backlog is the runs that wait on disk for room in the queue: those left by an earlier
 // daemon, and the runs that came when the queue was full. While there is any, events that
-// are kept go behind it, so that the order holds.
+// are stored go behind it, so that the order holds.
 //
 // An event can be read from disk a moment before whenStored learns that it is there.
 // Until then nothing else may touch it: only whenStored knows which of its runs have a place in

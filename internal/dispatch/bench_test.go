@@ -20,18 +20,20 @@ func (s *silent) Accept(e *events.Event, p Prepared, _ []string, stored func(boo
 	}
 	return nil
 }
-func (*silent) Prepare(*events.Event, bool) Prepared           { return nil }
-func (*silent) Started(events.PendingKey, string, time.Time)   {}
-func (*silent) Finished(events.PendingKey, wire.Run, Fate)     {}
-func (*silent) Begun(func() wire.UnderWay)                     {}
-func (*silent) Decided(*wire.Decision)                         {}
-func (*silent) Deciding(*wire.Decision, bool)                  {}
-func (*silent) Ended(uint64, wire.Guarded, wire.Ran)           {}
-func (*silent) Began(string, events.Dialect) (time.Time, bool) { return time.Time{}, false }
-func (*silent) Durable() bool                                  { return false }
-func (*silent) NextPending(uint64) (int64, error)              { return 0, nil }
-func (*silent) Pending(uint64, int) ([]events.Pending, error)  { return nil, nil }
-func (*silent) HasSubscribers() bool                           { return false }
+func (*silent) Prepare(*events.Event, bool) Prepared         { return nil }
+func (*silent) Started(events.PendingKey, string, time.Time) {}
+func (*silent) Finished(events.PendingKey, wire.Run, Fate)   {}
+func (*silent) Begun(func() wire.UnderWay)                   {}
+func (*silent) Decided(*wire.Decision)                       {}
+func (*silent) Deciding(*wire.Decision, bool, bool)          {}
+func (*silent) Ended(uint64, wire.Guarded, wire.Ran)         {}
+func (*silent) Began(string, events.Dialect, string, time.Time, time.Duration) (time.Time, *wire.Decision, bool) {
+	return time.Time{}, nil, false
+}
+func (*silent) Durable() bool                                 { return false }
+func (*silent) NextPending(uint64) (int64, error)             { return 0, nil }
+func (*silent) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
+func (*silent) HasSubscribers() bool                          { return false }
 
 // The cost of an event that no hook wants, except for the stream and the disk.
 func BenchmarkBegin(b *testing.B) {

@@ -34,13 +34,10 @@ type noBoxes struct{}
 
 func (noBoxes) Cannot(*events.Event, *verdict.Verdict) string { return "no box is there to contain it" }
 
-func (noBoxes) Opens(*events.Event, *verdict.Verdict) []string { return nil }
-
+func (noBoxes) Opens(*events.Event, *verdict.Verdict) []string                   { return nil }
 func (noBoxes) Box(_ *events.Event, v *verdict.Verdict, _ bool) *verdict.Verdict { return v }
-
-func (noBoxes) Plain(*events.Event) json.RawMessage { return nil }
-
-func (noBoxes) Ran(*events.Event, string, bool) (*wire.BoxEnd, bool) { return nil, false }
+func (noBoxes) Plain(*events.Event) json.RawMessage                              { return nil }
+func (noBoxes) Ran(*events.Event, string, bool) (*wire.BoxEnd, bool)             { return nil, false }
 
 // containable returns v, or a verdict that asks where the call cannot run in the box that v wants, or
 // only with a way out, and why. A call that cannot be contained never runs without a question.

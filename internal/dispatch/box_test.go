@@ -120,3 +120,42 @@ func TestAnAskOfAPluginWithoutAPerson(t *testing.T) {
 		})
 	}
 }
+
+// fates is a Past that is given the outcome of each event.
+type fates struct {
+	noPast
+	got chan wire.Outcome
+}
+
+func (f fates) Looks(*events.Contract) bool { return true }
+
+func (f fates) Begin(*events.Event, bool) func(wire.Outcome) {
+	return func(o wire.Outcome) { f.got <- o }
+}
+
+// Whether a call counts that its agent cannot ask about, hooks that look back hear from its bridge.
+func TestTheBridgeSaysTheFateOfAnAsk(t *testing.T) {
+	for _, told := range []wire.Outcome{wire.OutcomeDeny, wire.OutcomeAsk} {
+		synctest.Test(t, func(t *testing.T) {
+			past := fates{got: make(chan wire.Outcome, 2)}
+			guard := matchtest.With(matchtest.Hook("guard", "PreToolUse"), func(h *hook.Hook) { h.Blocking = new(true) })
+			b := newBench(t, Options{Past: past}, []*hook.Hook{guard}, map[string]behaviour{
+				"guard": {stdout: `{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"why"}}`},
+			})
+			env, err := events.Parse([]byte(`{"event":"PreToolUse","dialect":"codex","wait":true,"data":` +
+				`{"session_id":"s","tool_use_id":"c","tool_name":"Bash","tool_input":{"command":"x"}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			env.Hearing = events.NewHearing()
+			if r, refused := b.Emit(Origin{}, env); refused != nil || !r.Verdict.Asks() || len(past.got) != 0 {
+				t.Fatal(r.Verdict, refused, "before the bridge said so")
+			}
+			env.Hearing.Say(wire.Told{Decision: told})
+			synctest.Wait()
+			if len(past.got) != 1 || <-past.got != told {
+				t.Errorf("its fate is not %q", told)
+			}
+		})
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// follows reports whether e is an agent's own event about a call, whose way from the question to the
-// result is followed.
+// tracks reports whether e is an agent's own event about a call, which is tracked from the question to
+// the result.
 func (f *callTracker) tracks(e *events.Event, env *events.Envelope) bool {
 	k := e.Contract.Kind
 	return (k == events.KindToolBefore || k == events.KindToolAfter || e.Contract.Judge != "") &&
@@ -31,7 +31,7 @@ func (f *callTracker) track(e *events.Event, w trackedCall) {
 // trackResult completes rec when all that was decided before in its session is recorded, and records
 // it where hookd was not asked or not obeyed. known says that settle does not read the history.
 func (f *callTracker) trackResult(rec *wire.Decision, settle func(*wire.Decision), known bool) {
-	before, recorded := f.decisions.turns.take(rec, !known)
+	before, recorded := f.decisions.order.take(rec, !known)
 	end := func() {
 		defer recorded()
 		if settle(rec); rec.Guarded == wire.GuardedDisobeyed || rec.Guarded == wire.GuardedNotAsked {
@@ -42,14 +42,12 @@ func (f *callTracker) trackResult(rec *wire.Decision, settle func(*wire.Decision
 		end()
 		return
 	}
-	f.pending.Add(1)
-	go func() {
-		defer f.pending.Done()
+	f.pending.Go(func() {
 		if before != nil {
 			<-before
 		}
 		end()
-	}()
+	})
 }
 
 // trackJudge records that the agent itself has denied a call that hookd let pass.
@@ -64,7 +62,7 @@ func (f *callTracker) trackJudge(e *events.Event, about *call) {
 	if about != nil {
 		rec.Guarded = wire.GuardedAsked
 	}
-	before, recorded := f.decisions.turns.take(rec, false)
+	before, recorded := f.decisions.order.take(rec, false)
 	if before == nil {
 		f.recorder.Decided(rec)
 		return

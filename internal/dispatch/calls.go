@@ -52,13 +52,14 @@ type call struct {
 	tool  string // its canonical name
 	ended bool   // its result has come
 
-	input   uint64   // hash of what was asked about
-	denied  bool     // as its agent heard it
-	reason  string   // of the denial
-	changed []change // of its input, by hooks
-	command []change // the line that hookd was asked about; nil = it is not compared with the line that ran
-	guessed bool     // results of other calls may be taken for its own: nothing is said of its input
-	told    bool     // it is on record that its agent did not obey
+	input      uint64   // hash of what was asked about
+	denied     bool     // as its agent heard it
+	reason     string   // of the denial
+	changed    []change // of its input, by hooks
+	command    []change // the line that hookd was asked about; nil = it is not compared with the line that ran
+	guessed    bool     // results of other calls may be taken for its own: nothing is said of its input
+	unanswered bool     // hookd was killed before it had answered
+	told       bool     // it is on record that its agent did not obey
 }
 
 // change is one member of an input that hooks have changed.

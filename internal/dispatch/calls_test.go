@@ -122,6 +122,74 @@ func TestHowACallWasGuarded(t *testing.T) {
 	}
 }
 
+// The result of a call that the process before was asked about is joined with its decision.
+func TestResultsAfterARestart(t *testing.T) {
+	asked := wire.Decision{SessionID: "s", Dialect: events.ClaudeCode, Kind: events.KindToolBefore, Tool: "Bash",
+		CallID: "1", EventID: "E", EventSeq: 7, Decision: wire.OutcomeAllow}
+	denied, ended, old, other := asked, asked, asked, asked
+	denied.Decision, denied.Reason = wire.OutcomeDeny, "main is protected"
+	ended.Ran = &wire.Ran{}
+	old.Time = time.Now().Add(-time.Hour)
+	other.Tool = "Agent"
+	open := asked
+	open.Decision, open.Told = wire.OutcomeNone, &wire.Told{Unsure: Unanswered}
+	for _, tt := range []struct {
+		name, id, result, want string
+		before                 wire.Decision
+	}{
+		{"asked", "1", "a b", "; map[7:asked]", asked},
+		{"denied, and it ran", "1", "a b", "disobeyed of E; map[7:disobeyed]", denied},
+		{"denied, and the result is the reason", "1", "main is protected", "; map[]", denied},
+		{"hookd was killed before it had answered", "1", "a b", "; map[7:not asked]; told not asked", open},
+		{"its result has come", "1", "a b", "; map[]", ended},
+		{"another call", "2", "a b", "; map[]", asked},
+		{"an id of another tool", "1", "a b", "; map[]", other},
+		{"too old", "1", "a b", "; map[]", old},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			told := ""
+			b := newBench(t, Options{Unguarded: func(d *wire.Decision) {
+				if d.Guarded == wire.GuardedNotAsked {
+					told += "; told " + string(d.Guarded)
+				}
+			}}, []*hook.Hook{matchtest.Hook("guard", "PreToolUse")}, nil)
+			if tt.before.Time.IsZero() {
+				tt.before.Time = time.Now()
+			}
+			b.tape.began, b.tape.before = time.Now().Add(-time.Minute), []wire.Decision{tt.before}
+			b.emit(t, agentLine("after", tt.id, "ls", tt.result))
+			b.Drain(t.Context())
+			got := ""
+			for _, d := range b.tape.decided {
+				got += string(d.Guarded) + " of " + d.PartOf
+			}
+			if got += fmt.Sprintf("; %v", b.tape.ended) + told; got != tt.want {
+				t.Errorf("recorded %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Before hooks are waited for that take time it is noted that there is no verdict yet; rules answer at once.
+func TestEventsThatWaitAreNoted(t *testing.T) {
+	b := newBench(t, Options{}, []*hook.Hook{
+		matchtest.Hook("guard", "pre_tool_use"),
+		matchtest.With(matchtest.Hook("rules", "tool_guard"), func(h *hook.Hook) { h.Type = hook.Rules }),
+		matchtest.With(matchtest.Hook("watch", "permission_request"), inShadow),
+	}, nil)
+	b.emit(t, shellCall)
+	b.emit(t, `{"event":"tool_guard","wait":true}`)
+	b.emit(t, `{"event":"permission_request","wait":true}`)
+	b.Drain(t.Context())
+	if len(b.tape.undecided) != 1 {
+		t.Fatalf("noted %+v, want one", b.tape.undecided)
+	}
+	d := b.tape.undecided[0]
+	if d.EventSeq == 0 || d.Decision != wire.OutcomeNone || d.Guarded != wire.GuardedAsked || d.Told.Unsure == "" || d.Subject != "ls" {
+		t.Errorf("noted %+v", d)
+	}
+}
+
 // An agent that was not told of another input may run the old one.
 func TestAnotherInputThatNoAgentHeard(t *testing.T) {
 	for _, tt := range []struct {

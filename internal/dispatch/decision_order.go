@@ -7,14 +7,14 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// turns keeps the decisions of a session in the order in which they were made: a decision that
-// waits for its runs to be recorded has those after it wait, too. The zero value is ready.
+// decisionOrder has the decisions of a session recorded in the order in which they were made: a decision
+// that waits for its runs to be recorded has the later ones wait, too. The zero value is ready.
 type decisionOrder struct {
 	mu   sync.Mutex
 	last map[sessionOf]chan struct{} // closed when the newest decision that waits is recorded
 }
 
-// turnOf is a session, which has turns of its own. Sessions of two agents may have the same id.
+// sessionOf is a session, which has an order of its own. Sessions of two agents may have the same id.
 type sessionOf struct {
 	dialect events.Dialect
 	session string
@@ -22,7 +22,7 @@ type sessionOf struct {
 
 // take is called for each decision in the order in which they are made. The decision is
 // recorded after before is closed, nil = at once, and then done is called. waits says that
-// the decision is not recorded at once in any case. A decision of no session has no turn.
+// the decision is not recorded at once in any case. A decision of no session waits for no other.
 func (t *decisionOrder) take(e *wire.Decision, waits bool) (before <-chan struct{}, done func()) {
 	if e.SessionID == "" {
 		return nil, func() {}

@@ -43,8 +43,8 @@ func TestDecisionsOfASessionAreRecordedInOrder(t *testing.T) {
 		if !slices.Equal(order, want) {
 			t.Errorf("recorded\n%q, want\n%q", order, want)
 		}
-		if len(b.tracker.decisions.turns.last) != 0 {
-			t.Errorf("%d sessions are still waited for", len(b.tracker.decisions.turns.last))
+		if len(b.tracker.decisions.order.last) != 0 {
+			t.Errorf("%d sessions are still waited for", len(b.tracker.decisions.order.last))
 		}
 	})
 }

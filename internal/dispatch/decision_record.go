@@ -12,6 +12,8 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/hooks/match"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -22,7 +24,7 @@ func allowed() *verdict.Verdict { return &verdict.Verdict{Allowed: true, Continu
 type decisions struct {
 	*lifetime
 	records *runRecords
-	turns   decisionOrder // of decisions to be recorded
+	order   decisionOrder // of decisions to be recorded
 	calls   calls
 }
 
@@ -63,6 +65,26 @@ func (ds *decisions) decided(e *events.Event, v *verdict.Verdict, done []*attemp
 	return rec
 }
 
+// Unheard is why it is not known how an agent took a verdict that hookd had when it was killed.
+const Unheard = "hookd was killed before its bridge said so"
+
+// Unanswered is why it is not known how an agent took it that hookd was killed before the verdict: a bridge with
+// --fail-closed has denied the call, others let it go on.
+const Unanswered = "hookd was killed before its hooks had answered"
+
+// takesTime reports whether a kill is likely to come before the answer of a hook: rules answer at once.
+func takesTime(m match.Match) bool { return m.Unfit == "" && m.Hook.Type != hook.Rules }
+
+// undecided notes that e waits for its hooks.
+func (ds *decisions) undecided(e *events.Event) {
+	rec := ds.decided(e, allowed(), nil)
+	rec.Reason, rec.Told = Unanswered, &wire.Told{Unsure: Unanswered}
+	if k := e.Contract.Kind; k == events.KindToolBefore || k == events.KindPermissionRequest {
+		rec.Guarded = wire.GuardedAsked
+	}
+	ds.recorder.Deciding(rec, false, true)
+}
+
 // untaken says why the answer of a run does not count as it was meant; "" = it does.
 func untaken(a *attempt) string {
 	if a.run.Failure == wire.FailurePasses {
@@ -93,12 +115,12 @@ func (ds *decisions) newInput(e *events.Event, input json.RawMessage) (kept json
 // its session before it: at once, unless a background child of a hook still holds a pipe, or
 // held one then. The verdict does not wait for that.
 func (ds *decisions) recordDecision(
-	rec *wire.Decision, e *events.Event, done []*attempt, about *call, settle func(*wire.Decision),
+	rec *wire.Decision, e *events.Event, done []*attempt, w trackedCall, settle func(*wire.Decision),
 ) {
-	hears := ds.hears(rec, e, about)
+	hears := ds.hears(rec, e, w)
 	open := slices.ContainsFunc(done, func(a *attempt) bool { return a.recorded != nil })
-	late := open || hears != nil || settle != nil && about == nil // which reads the history
-	before, recorded := ds.turns.take(rec, late)
+	late := open || hears != nil || settle != nil && w.call == nil // which reads the history
+	before, recorded := ds.order.take(rec, late)
 	if !late && before == nil {
 		ds.recordNow(rec, settle)
 		return
@@ -135,20 +157,25 @@ const hearTime = 10 * time.Second
 // hears returns a function that waits until the sender of e reports the words that its agent was told. The
 // function puts them into rec; nil = e tells nothing. A rec that a kill of hookd leaves says that they are
 // not known.
-func (ds *decisions) hears(rec *wire.Decision, e *events.Event, about *call) func() {
+func (ds *decisions) hears(rec *wire.Decision, e *events.Event, w trackedCall) func() {
 	h := e.Hearing
 	if h == nil {
 		return nil
 	}
-	rec.Told = &wire.Told{Unsure: "hookd was killed before its bridge said so"}
+	rec.Told = &wire.Told{Unsure: Unheard}
 	return func() {
 		t := h.Wait(ds.ctx, hearTime)
+		if w.past != nil && t.Decision == wire.OutcomeDeny {
+			w.past(wire.OutcomeDeny)
+		} else if w.past != nil {
+			w.past(wire.OutcomeAsk)
+		}
 		if e.Unattended && t.Decision == wire.OutcomeAsk { // which its agent takes for that
 			t.Decision, t.Rewrote = wire.OutcomeDeny, false
 		}
 		t.Reason = ds.records.clean(t.Reason)
 		rec.Hear(t)
-		ds.calls.decided(about, rec, ds.calls.of(about).changed)
+		ds.calls.decided(w.call, rec, ds.calls.of(w.call).changed)
 	}
 }
 
@@ -157,17 +184,15 @@ func (ds *decisions) hears(rec *wire.Decision, e *events.Event, about *call) fun
 func (ds *decisions) recordLater(
 	rec *wire.Decision, soon bool, before <-chan struct{}, recorded func(), settle func(*wire.Decision), wait func(),
 ) {
-	ds.recorder.Deciding(rec, soon)
-	ds.pending.Add(1)
-	go func() {
-		defer ds.pending.Done()
+	ds.recorder.Deciding(rec, soon, false)
+	ds.pending.Go(func() {
 		defer recorded()
 		wait()
 		if before != nil {
 			<-before
 		}
 		ds.recordNow(rec, settle)
-	}()
+	})
 }
 
 // waitRecorded returns when the runs of all attempts are recorded.

@@ -31,9 +31,11 @@
 //	stall, underway, alarms its deadline; which others there are at the same time
 //	answer, outputs         its answer and output
 //	retry                   when it is tried again
-//	keeper                  the parts of a call that can be taken back are kept
-//	follow, settle, decided its record
-//	record, turns           and those of its runs, in which order
+//	undo                    the parts of a call that can be taken back are kept
+//	call_tracker, settle    the record of its call
+//	decision_record         the record of its decision
+//	decision_order          the order of decisions in a session
+//	run_record              the records of its runs
 //	queue, strand, task     the observers' queue
 //	lineage, chain, starts  which run sends an event
 //	project, prompts, calls where an event happens, and which call it belongs to
@@ -58,10 +60,10 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// Options of a Dispatcher. Runner and Recorder are required.
+// Options of a Dispatcher. Runner is required.
 type Options struct {
 	Runner   Runner
-	Recorder Recorder
+	Recorder Recorder    // nil = nothing is recorded
 	IDs      IDs         // nil = ids of events are forgotten when the process ends
 	Tap      Tap         // nil = none
 	Asks     Asks        // nil = each question goes to the agent
@@ -138,6 +140,9 @@ func New(o Options) *Dispatcher {
 	setDefault(&o.RewriteBytes, 16<<20)
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if o.Recorder == nil {
+		o.Recorder = unrecorded{}
 	}
 	if o.Tap == nil {
 		o.Tap = noTap{}

@@ -93,14 +93,16 @@ func (f *fake) leave(j *Job) {
 
 // tape records the calls of a Recorder.
 type tape struct {
-	mu      sync.Mutex
-	more    sync.Cond // a run was recorded; see wait
-	seq     uint64
-	runs    []wire.Run
-	begun   []wire.UnderWay
-	decided []wire.Decision
-	ended   map[uint64]string // by the number of the event before the call: how it was guarded
-	began   time.Time         // of all sessions; zero = when it is asked for
+	mu        sync.Mutex
+	more      sync.Cond // a run was recorded; see wait
+	seq       uint64
+	runs      []wire.Run
+	begun     []wire.UnderWay
+	decided   []wire.Decision
+	undecided []wire.Decision
+	ended     map[uint64]string // by the number of the event before the call: how it was guarded
+	began     time.Time         // of all sessions; zero = when it is asked for
+	before    []wire.Decision   // of the process before
 }
 
 func (t *tape) Prepare(*events.Event, bool) Prepared { return nil }
@@ -144,6 +146,14 @@ func count(runs []wire.Run, hook string) (n int) {
 	return n
 }
 
+func (t *tape) Deciding(d *wire.Decision, _, open bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if open {
+		t.undecided = append(t.undecided, *d)
+	}
+}
+
 func (t *tape) Durable() bool { return false }
 
 func (t *tape) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
@@ -155,11 +165,18 @@ func (t *tape) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
 	t.ended[seq] = strings.TrimSpace(string(g) + " " + ran.Instead)
 }
 
-func (t *tape) Began(string, events.Dialect) (time.Time, bool) {
-	if t.began.IsZero() {
-		return time.Now(), true
+func (t *tape) Began(
+	session string, d events.Dialect, id string, born time.Time, in time.Duration,
+) (first time.Time, asked *wire.Decision, ok bool) {
+	for _, r := range t.before {
+		if r.SessionID == session && r.Dialect == d && r.CallID == id && born.Sub(r.Time) <= in {
+			asked = &r
+		}
 	}
-	return t.began, true
+	if t.began.IsZero() {
+		return time.Now(), asked, true
+	}
+	return t.began, asked, true
 }
 
 func (t *tape) Begun(u func() wire.UnderWay) {
@@ -167,8 +184,6 @@ func (t *tape) Begun(u func() wire.UnderWay) {
 	defer t.mu.Unlock()
 	t.begun = append(t.begun, u())
 }
-
-func (t *tape) Deciding(*wire.Decision, bool) {}
 
 func (t *tape) Decided(d *wire.Decision) {
 	t.mu.Lock()

@@ -46,12 +46,9 @@ type Asks interface {
 // noAsks leaves each question to the agent.
 type noAsks struct{}
 
-func (noAsks) Takes(*Question) bool { return false }
-
-func (noAsks) Permit(*events.Event, []*hook.Hook) *wire.Answered { return nil }
-
-func (noAsks) Identify(*events.Event) string { return "" }
-
+func (noAsks) Takes(*Question) bool                                  { return false }
+func (noAsks) Permit(*events.Event, []*hook.Hook) *wire.Answered     { return nil }
+func (noAsks) Identify(*events.Event) string                         { return "" }
 func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 
 // withQuestion returns v, as a question where it wants a box that cannot be. It also returns the question of v

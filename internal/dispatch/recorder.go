@@ -46,14 +46,18 @@ type Recorder interface {
 	Decided(d *wire.Decision)
 	// Deciding says that Decided is to follow for d, when the verdict is out already: a kill
 	// of the process in between is not to take it. soon says that it waits for its sender
-	// alone, which reports the words that the agent heard.
-	Deciding(d *wire.Decision, soon bool)
+	// alone, which reports the words that the agent heard. open says that the hooks have not answered yet: another
+	// record is to follow about the event of d, which is not used when Deciding has returned.
+	Deciding(d *wire.Decision, soon, open bool)
 	// Ended records the end of a call beside the decision about the event with the number seq, which
 	// was given to Decided before.
 	Ended(seq uint64, g wire.Guarded, ran wire.Ran)
-	// Began returns when the first event of a session came; now for an unknown session. ok is
-	// false where that cannot be read. It may wait for the disk.
-	Began(session string, d events.Dialect) (first time.Time, ok bool)
+	// Began returns when the first event of a session came; now for an unknown session. asked is the
+	// newest decision on its call with the id that was made in the time until born; nil = there is none, or
+	// the session is not as old as born. ok is false where that cannot be read. It may wait for the disk.
+	Began(session string, d events.Dialect, id string, born time.Time, in time.Duration) (
+		first time.Time, asked *wire.Decision, ok bool,
+	)
 	// Durable reports whether events that are accepted now outlive the process.
 	Durable() bool
 	// Pending returns the runs that were kept and have not ended, in the order accepted:
@@ -76,51 +80,30 @@ type Fate struct {
 	Dead  string    // why it is given up, as a dead letter; "" = it is not
 }
 
-// Unrecorded is a Recorder that records nothing: its runs are known to the caller alone.
-type Unrecorded struct{}
+// unrecorded is the Recorder of a Dispatcher that has none: its runs are known to the caller alone.
+type unrecorded struct{}
 
-var _ Recorder = Unrecorded{}
+func (unrecorded) Prepare(*events.Event, bool) Prepared          { return nil }
+func (unrecorded) HasSubscribers() bool                          { return false }
+func (unrecorded) Started(events.PendingKey, string, time.Time)  {}
+func (unrecorded) Finished(events.PendingKey, wire.Run, Fate)    {}
+func (unrecorded) Begun(func() wire.UnderWay)                    {}
+func (unrecorded) Decided(*wire.Decision)                        {}
+func (unrecorded) Deciding(*wire.Decision, bool, bool)           {}
+func (unrecorded) Ended(uint64, wire.Guarded, wire.Ran)          {}
+func (unrecorded) Durable() bool                                 { return false }
+func (unrecorded) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
+func (unrecorded) NextPending(uint64) (int64, error)             { return 0, nil }
 
-// Prepare fits Recorder.
-func (Unrecorded) Prepare(*events.Event, bool) Prepared { return nil }
-
-// Accept fits Recorder.
-func (Unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bool, *wire.Error)) *wire.Error {
+func (unrecorded) Accept(_ *events.Event, _ Prepared, _ []string, stored func(bool, *wire.Error)) *wire.Error {
 	if stored != nil {
 		stored(false, nil)
 	}
 	return nil
 }
 
-// HasSubscribers fits Recorder.
-func (Unrecorded) HasSubscribers() bool { return false }
-
-// Started fits Recorder.
-func (Unrecorded) Started(events.PendingKey, string, time.Time) {}
-
-// Finished fits Recorder.
-func (Unrecorded) Finished(events.PendingKey, wire.Run, Fate) {}
-
-// Begun fits Recorder.
-func (Unrecorded) Begun(func() wire.UnderWay) {}
-
-// Decided fits Recorder.
-func (Unrecorded) Decided(*wire.Decision) {}
-
-// Deciding fits Recorder.
-func (Unrecorded) Deciding(*wire.Decision, bool) {}
-
-// Ended fits Recorder.
-func (Unrecorded) Ended(uint64, wire.Guarded, wire.Ran) {}
-
-// Began fits Recorder.
-func (Unrecorded) Began(string, events.Dialect) (time.Time, bool) { return time.Time{}, false }
-
-// Durable fits Recorder.
-func (Unrecorded) Durable() bool { return false }
-
-// Pending fits Recorder.
-func (Unrecorded) Pending(uint64, int) ([]events.Pending, error) { return nil, nil }
-
-// NextPending fits Recorder.
-func (Unrecorded) NextPending(uint64) (int64, error) { return 0, nil }
+func (unrecorded) Began(string, events.Dialect, string, time.Time, time.Duration) (
+	first time.Time, asked *wire.Decision, ok bool,
+) {
+	return first, nil, false
+}

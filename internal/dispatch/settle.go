@@ -13,10 +13,12 @@ import (
 // trackedCall has the known facts of the call that an event is about.
 type trackedCall struct {
 	call    *call // nil = the event is about none, or about one that is not known
-	tracked bool  // its way is followed
+	tracked bool  // from the question to the result
+	// past gets the fate of an ask once its agent has said it; nil = the past has that.
+	past func(wire.Outcome)
 }
 
-// follower follows the calls of agents from the question to the result.
+// callTracker tracks the calls of agents from the question to the result.
 type callTracker struct {
 	*lifetime
 	decisions *decisions
@@ -64,7 +66,7 @@ type ending struct {
 }
 
 // settling returns a function that completes the record of e, which is an event after a call, as settle
-// does; nil = it is another event, or its way is not followed.
+// does; nil = it is another event, or its call is not tracked.
 func (f *callTracker) settling(e *events.Event, w trackedCall) func(*wire.Decision) {
 	if !w.tracked || e.Contract.Kind != events.KindToolAfter {
 		return nil
@@ -104,10 +106,13 @@ func (f *callTracker) ending(e *events.Event, about *call) (end ending) {
 // settle says in the record of an event after a call how the call was guarded, and tells the history
 // of the call's end. It is called when all that was decided before in the session is recorded.
 func (f *callTracker) settle(rec *wire.Decision, end ending, about *call) {
-	if about == nil {
-		if !end.missed && f.isUnguarded(rec, end.result.Took) {
+	if about == nil && !end.missed {
+		var unguarded bool
+		if about, unguarded = f.unknown(rec, end.result.Took); unguarded {
 			rec.Guarded = wire.GuardedNotAsked
 		}
+	}
+	if about == nil {
 		return
 	}
 	of := f.decisions.calls.of(about)
@@ -128,6 +133,13 @@ func (f *callTracker) settle(rec *wire.Decision, end ending, about *call) {
 	if of.denied && rec.Guarded == wire.GuardedAsked {
 		return // it did not run: this reports the denial
 	}
+	if of.unanswered { // no guard has let it run
+		f.recorder.Ended(of.seq, wire.GuardedNotAsked, end.ran)
+		told := *rec
+		told.Guarded, told.Reason = wire.GuardedNotAsked, Unanswered
+		f.decisions.tell(&told)
+		return
+	}
 	f.recorder.Ended(of.seq, rec.Guarded, end.ran)
 }
 
@@ -145,12 +157,19 @@ func notObeyed(of call, end ending) string {
 	return "it ran with another input than hooks gave it: " + end.ran.Instead
 }
 
-// isUnguarded reports whether hookd was surely not asked about a call that it does not know: not where the
-// question may have come to the process before this one.
-func (f *callTracker) isUnguarded(rec *wire.Decision, took time.Duration) bool {
+// unknown returns the call of rec, an event after a call that this process was not asked about, if the process
+// before it was. Else it reports whether hookd was surely not asked: not where the question may have come to that
+// process.
+func (f *callTracker) unknown(rec *wire.Decision, took time.Duration) (about *call, unguarded bool) {
 	if time.Since(f.born) > longCall && took < longCall {
-		return true
+		return nil, true
 	}
-	first, ok := f.recorder.Began(rec.SessionID, rec.Dialect)
-	return ok && !first.Before(f.born)
+	first, was, ok := f.recorder.Began(rec.SessionID, rec.Dialect, rec.CallID, f.born, longCall)
+	if was == nil || was.Ran != nil || was.Tool != rec.Tool {
+		return nil, ok && !first.Before(f.born)
+	}
+	about = &call{id: was.CallID, event: was.EventID, tool: was.Tool}
+	about.unanswered = was.Told != nil && was.Told.Unsure == Unanswered
+	f.decisions.calls.decided(about, was, nil)
+	return about, false
 }

@@ -31,11 +31,11 @@ func (vs *verdicts) runShadows(
 	if !vs.shadowing.enter(e) {
 		vs.log.Warn("too many events wait for hooks in the shadow: they do not see this one",
 			zap.String("event", e.Envelope.Event), zap.String("event_id", e.EventID), zap.Strings("hooks", names(ms)))
-		vs.decisions.recordDecision(rec, e, done, w.call, settle)
+		vs.decisions.recordDecision(rec, e, done, w, settle)
 		return
 	}
-	hears := vs.decisions.hears(rec, e, w.call)
-	before, recorded := vs.decisions.turns.take(rec, true)
+	hears := vs.decisions.hears(rec, e, w)
+	before, recorded := vs.decisions.order.take(rec, true)
 	vs.decisions.recordLater(rec, false, before, recorded, settle, func() {
 		defer vs.shadowing.leave(e)
 		sent := time.NewTimer(shadowDelay)

@@ -10,9 +10,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// underWay are the jobs that a Runner has, in the order in which it got them: a
-// list through the jobs themselves, since each run of each hook enters and
-// leaves it.
+// underWay are the jobs that a Runner has.
 type underWay struct {
 	mu             sync.Mutex
 	oldest, newest *Job

@@ -11,9 +11,6 @@ import (
 // NewHearing and safe for concurrent use.
 type Hearing struct {
 	told chan wire.Told
-
-	// Then is called with what Wait returns, on its goroutine; nil = nothing is. Set it before Wait is called.
-	Then func(wire.Told)
 }
 
 // NewHearing returns a Hearing that nothing was said to.
@@ -31,14 +28,6 @@ func (h *Hearing) Say(t wire.Told) {
 // Wait returns the answer that was said, and is called once. Without a word for as long as
 // patience, or when ctx ends, it is not known which answer the agent was told.
 func (h *Hearing) Wait(ctx context.Context, patience time.Duration) wire.Told {
-	t := h.wait(ctx, patience)
-	if h.Then != nil {
-		h.Then(t)
-	}
-	return t
-}
-
-func (h *Hearing) wait(ctx context.Context, patience time.Duration) wire.Told {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {

@@ -199,7 +199,7 @@ func (h *Holder) bound(a *held, r wire.Reply) *wire.Error {
 // refuse records an answer that does not count.
 func (h *Holder) refuse(a *held, from From, r wire.Reply, why string) {
 	h.mu.Lock()
-	if len(a.refused) < maxRefused && a.answered == nil {
+	if len(a.refused) < wire.MostRefused && a.answered == nil {
 		answer := r.Answer
 		if answer != wire.OutcomeAllow {
 			answer = wire.OutcomeDeny

@@ -9,13 +9,13 @@
 // policy. The use of a permit for one call is on disk before it counts: none counts twice.
 // A process of the tree that asked, or of a run, cannot answer. A grant is on disk before
 // the answer that makes it counts, and a revocation is before it returns. An ask that ends without
-// an answer goes the agent's own way: when its time is over, when its sender has ended, when
-// the daemon stops, and with a record when the daemon was killed.
+// an answer goes the agent's own way: when its time is over, when its sender has ended, or when
+// the daemon stops. After a kill the next daemon records its asks.
 //
 // A held ask costs the goroutine of its sender, which waits anyway, a timer, and a row
 // on disk. The row is there before the ask can be answered, and the answer is in it
-// before the agent gets it. A disk that does not write costs each some time. Meanwhile the row
-// is in memory that outlives a kill, or a warning says that it is not. Nothing here waits for a
+// before the agent gets it. Where the disk does not write, each waits a bounded time for
+// it; the row is then in memory that outlives a kill, or a warning says that it is not. Nothing here waits for a
 // follower.
 //
 // It shows no ask and gives no answer: commands, the page and hooks do.
@@ -299,12 +299,10 @@ func (s Settings) wait(of *hook.Hook, e *events.Event) time.Duration {
 	}
 }
 
-// present reports whether an approver is there.
+// present reports whether an ask can be answered: by a follower, or by a hook.
 func (h *Holder) present() bool {
-	h.mu.Lock()
-	answers := h.followers.answering() > 0
-	h.mu.Unlock()
-	return answers || h.opts.Hooked()
+	answering, hooked := h.Presence()
+	return answering > 0 || hooked
 }
 
 // callsOf returns the call that is asked about, and the call that hooks have made from it; nil

@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +64,8 @@ func (b *bench) start() {
 	b.store, err = store.Open(store.Options{Path: b.path, Durable: store.DurableOS})
 	hooktest.Must(b.t, err)
 	b.Holder = New(context.Background(), Options{
-		Store: b.store,
+		Store:  b.store,
+		Redact: func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("hunter2"), []byte("[gone]")) },
 		Tree: func(pid int) Tree {
 			if pid == agentPID {
 				return tree{}
@@ -105,6 +108,7 @@ type asking struct {
 	dialect               events.Dialect
 	args                  string // further members of the input
 	hooks                 []*hook.Hook
+	why                   string // "" = "why"
 	rewrite               string // of the command, by a hook; "" = none
 	peer                  *events.Peer
 	unasked               bool
@@ -123,7 +127,7 @@ func (a asking) question() *dispatch.Question {
 	}
 	e := &events.Event{Envelope: events.Envelope{
 		Event: "PreToolUse", Dialect: a.dialect, SessionID: a.session, Cwd: a.cwd, Data: json.RawMessage(data), Peer: a.peer, Unattended: a.unasked,
-	}, EventID: events.NewID(time.Now()), Time: time.Now()}
+	}, EventID: events.NewID(time.Now()), Time: time.Now(), CallID: "call-1"}
 	e.Contract = events.For(a.dialect, "PreToolUse")
 	q := &dispatch.Question{Event: e, Sender: agentPID,
 		Verdict: &verdict.Verdict{Allowed: true, Continue: true, PermissionDecision: "ask", DecisionReason: "why"}}
@@ -133,7 +137,7 @@ func (a asking) question() *dispatch.Question {
 		q.Verdict.UpdatedInput = json.RawMessage(fmt.Sprintf(`{"command":%s%s}`, changed, a.args))
 	}
 	for _, h := range a.hooks {
-		q.Asking = append(q.Asking, dispatch.Asking{Hook: h, Reason: "why"})
+		q.Asking = append(q.Asking, dispatch.Asking{Hook: h, Reason: cmp.Or(a.why, "why")})
 	}
 	return q
 }
@@ -359,7 +363,9 @@ func TestNoAnswer(t *testing.T) {
 // An ask that the previous daemon held is recorded as ended, and never answered.
 func TestAnAskThatWasNotEnded(t *testing.T) {
 	b := newBench(t)
-	s := b.ask(push("git push"))
+	call := push("git push")
+	call.why = "the password is hunter2"
+	s := b.ask(call)
 	id := b.held(1)[0]
 	dead := b.killed()
 	defer func() {
@@ -367,8 +373,12 @@ func TestAnAskThatWasNotEnded(t *testing.T) {
 		<-s.done
 	}()
 	if len(b.recorded) != 1 || b.recorded[0].Answered.By != wire.ByRestart || b.recorded[0].Answered.AskID != id ||
-		b.recorded[0].Decision != wire.OutcomeAsk {
+		b.recorded[0].Decision != wire.OutcomeAsk || b.recorded[0].CallID != "call-1" ||
+		b.recorded[0].Guarded != wire.GuardedAsked || !strings.HasPrefix(b.recorded[0].Reason, "the password is [gone] (") {
 		t.Fatalf("recorded: %+v", b.recorded)
+	}
+	if told := b.recorded[0].Told; told == nil || told.Unsure != dispatch.Unanswered { // its bridge may have let it go on
+		t.Errorf("told: %+v", told)
 	}
 	if _, bad := b.reply(id, wire.Reply{Answer: "allow"}); bad == nil || bad.Code != wire.CodeNotFound {
 		t.Errorf("it can be answered: %v", bad)

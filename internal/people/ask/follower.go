@@ -40,7 +40,7 @@ type askRecord struct {
 }
 
 // Follow begins a subscription: first all held asks, then each change. answers
-// says that the follower can answer, which makes it an approver until it is closed.
+// says that the follower can answer, until it is closed.
 func (h *Holder) Follow(answers bool) *Follower {
 	h.endGone()
 	f := &Follower{holder: h, answers: answers, news: make(chan struct{}, 1), lost: true}
@@ -65,7 +65,7 @@ func (all followers) answering() (n int) {
 }
 
 // Presence returns how many followers can answer, and whether a hook runs for asks.
-func (h *Holder) Presence() (present int, hooked bool) {
+func (h *Holder) Presence() (answering int, hooked bool) {
 	h.mu.Lock()
 	n := h.followers.answering()
 	h.mu.Unlock()

@@ -24,9 +24,8 @@ import (
 )
 
 const (
-	maxEnded   = 1000     // ended asks whose outcome a late answer gets
-	maxRefused = 8        // refused answers on one record
-	maxShown   = 16 << 10 // of a call's input, in lists and events
+	maxEnded = 1000     // ended asks whose outcome a late answer gets
+	maxShown = 16 << 10 // of a call's input, in lists and events
 )
 
 // held is one ask. Its wire.Ask is never changed except for Answered.
@@ -34,6 +33,7 @@ type held struct {
 	wire.Ask
 	kind     events.Kind
 	eventSeq uint64
+	callID   string // of the tool call; "" = the event is about none
 	asking   []dispatch.Asking
 	about    calls // nil = the call cannot be compared with another
 	decided  []string
@@ -79,9 +79,9 @@ func (h *Holder) hold(
 			SessionID: e.SessionID, Cwd: e.Cwd, Tool: e.Tool, Subject: e.Subject, Input: input, Bytes: len(input),
 			Rewrote: q.Verdict.UpdatedInput != nil, Since: now.UTC(), Until: now.Add(wait).UTC(),
 		},
-		kind: e.Contract.Kind, eventSeq: e.Seq, asking: asking, about: about, decided: q.Verdict.DecidedBy,
-		ownWay: dialect.AsksItself(e),
-		agent:  e.AgentName, uid: userOf(e), tree: tree, size: len(e.Data), done: make(chan struct{}),
+		kind: e.Contract.Kind, eventSeq: e.Seq, callID: e.CallID, asking: asking, about: about,
+		decided: q.Verdict.DecidedBy, ownWay: dialect.AsksItself(e),
+		agent: e.AgentName, uid: userOf(e), tree: tree, size: len(e.Data), done: make(chan struct{}),
 	}
 	if len(asking) > 1 {
 		for _, one := range asking {
@@ -173,13 +173,16 @@ type keptAsk struct {
 	Ask       wire.Ask    `json:"ask"`
 	Kind      events.Kind `json:"kind"`
 	EventSeq  uint64      `json:"event_seq"`
+	CallID    string      `json:"call_id,omitempty"`
 	AgentName string      `json:"agent_name"`
 	DecidedBy []string    `json:"decided_by"`
 }
 
 // record is the text on disk for a; answered is its outcome, nil = nothing yet.
 func (a *held) record(answered *wire.Answered) []byte {
-	kept := keptAsk{Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, AgentName: a.agent, DecidedBy: a.decided}
+	kept := keptAsk{
+		Ask: a.Ask, Kind: a.kind, EventSeq: a.eventSeq, CallID: a.callID, AgentName: a.agent, DecidedBy: a.decided,
+	}
 	kept.Ask.Input, kept.Ask.Card = nil, nil // it may have secrets, and nothing looks at it again
 	kept.Ask.Answered = answered
 	text, err := json.Marshal(kept)
@@ -226,19 +229,25 @@ func (h *Holder) EndLast(ctx context.Context) {
 
 func (h *Holder) endLast(was keptAsk) {
 	a := &held{Ask: was.Ask}
-	decision := wire.OutcomeAsk
-	reason := escape.Line(a.Reason, wire.ReasonBytes) + " (hookd was ended before an answer came)"
+	decision, told := wire.OutcomeAsk, wire.Told{Unsure: dispatch.Unanswered}
+	clean := func(text string) string { return escape.Line(string(h.opts.Redact([]byte(text))), wire.ReasonBytes) }
+	reason := clean(a.Reason) + " (hookd was ended before an answer came)"
 	if given := a.Answered; given == nil {
 		a.Answered = &wire.Answered{By: wire.ByRestart, AskID: a.ID, Time: time.Now().UTC()}
 	} else if given.Answer != "" {
-		decision = given.Answer
-		reason = escape.Line(saidBy(given, a.Reason), wire.ReasonBytes) +
+		decision, told.Unsure = given.Answer, dispatch.Unheard
+		reason = clean(saidBy(given, a.Reason)) +
 			" (hookd was ended then: the agent may not have got it)"
+	}
+	var guarded wire.Guarded
+	if was.CallID != "" {
+		guarded = wire.GuardedAsked
 	}
 	h.opts.Record(&wire.Decision{
 		EventID: a.EventID, EventSeq: was.EventSeq, Time: a.Since, Event: a.Event, Kind: was.Kind,
 		Dialect: a.Dialect, AgentID: a.AgentID, AgentName: was.AgentName, SessionID: a.SessionID, Cwd: a.Cwd,
-		Tool: a.Tool, Subject: a.Subject, Tried: a.Tried, Decision: decision, Reason: reason,
+		Tool: a.Tool, Subject: a.Subject, CallID: was.CallID, Guarded: guarded, Tried: a.Tried,
+		Decision: decision, Reason: reason, Told: &told,
 		DecidedBy: was.DecidedBy, Answered: a.Answered,
 	})
 	h.opts.Emit(events.EventAnswered, a.eventData(h.opts.Redact))

@@ -13,8 +13,6 @@ package recorder
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -152,7 +150,7 @@ func (r *Recorder) Begun(u func() wire.UnderWay) {
 }
 
 // Deciding fits dispatch.Recorder.
-func (r *Recorder) Deciding(d *wire.Decision, soon bool) {
+func (r *Recorder) Deciding(d *wire.Decision, soon, open bool) {
 	if soon {
 		r.mu.Lock()
 		r.soon[d] = make(chan struct{})
@@ -160,6 +158,10 @@ func (r *Recorder) Deciding(d *wire.Decision, soon bool) {
 	}
 	r.storing.RLock()
 	defer r.storing.RUnlock()
+	if open {
+		r.store.Undecided(d)
+		return
+	}
 	r.store.Deciding(d)
 }
 
@@ -185,41 +187,20 @@ func (r *Recorder) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
 }
 
 // Began fits dispatch.Recorder.
-func (r *Recorder) Began(session string, d events.Dialect) (first time.Time, ok bool) {
+func (r *Recorder) Began(
+	session string, d events.Dialect, id string, born time.Time, in time.Duration,
+) (first time.Time, asked *wire.Decision, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
-	first, err := r.store.Began(ctx, store.SessionKey{ID: session, Dialect: d})
+	key := store.SessionKey{ID: session, Dialect: d}
+	first, err := r.store.Began(ctx, key)
 	if err == nil && first.IsZero() {
-		first = time.Now()
+		return time.Now(), nil, true
 	}
-	return first, err == nil
-}
-
-// isRecorded has Flush no longer wait for d.
-func (r *Recorder) isRecorded(d *wire.Decision) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if c := r.soon[d]; c != nil {
-		delete(r.soon, d)
-		close(c)
+	if err == nil && id != "" && first.Before(born) {
+		asked, err = r.store.Asked(ctx, key, id, born.Add(-in))
 	}
-}
-
-// waitSoon returns when each decision is recorded that an agent may have shown, after
-// flushTime or when ctx ends.
-func (r *Recorder) waitSoon(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, flushTime)
-	defer cancel()
-	r.mu.Lock()
-	list := slices.Collect(maps.Values(r.soon))
-	r.mu.Unlock()
-	for _, c := range list {
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return
-		}
-	}
+	return first, asked, err == nil
 }
 
 // OnDecision calls f after each decision from now on. f must not block.

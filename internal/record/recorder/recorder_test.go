@@ -174,7 +174,7 @@ func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
 		defer s.Close()
 		r := New(stream.New(stream.Options{Size: 8, First: s.FirstSeq(), Epoch: s.Epoch()}), s)
 		d := &wire.Decision{EventID: "E", Event: "pre_tool_use"}
-		r.Deciding(d, true)
+		r.Deciding(d, true, false)
 		waited := false
 		go func() { r.waitSoon(t.Context()); waited = true }()
 		synctest.Wait()
@@ -186,7 +186,7 @@ func TestAnAnswerWaitsForWhatAnAgentShows(t *testing.T) {
 		if !waited || len(r.soon) != 0 {
 			t.Errorf("after the decision is recorded: done %v, %d waited for", waited, len(r.soon))
 		}
-		r.Deciding(&wire.Decision{}, true)
+		r.Deciding(&wire.Decision{}, true, false)
 		before := time.Now()
 		r.waitSoon(t.Context())
 		if took := time.Since(before); took != flushTime {

@@ -74,7 +74,7 @@ func locally(ctx context.Context, c config.Config, do func(*dispatch.Dispatcher)
 	p := proc.New(proc.Options{Cgroup: true})
 	r := runner.New(runner.Options{Proc: p, TempDir: temp, DataDir: c.DataDir(), Log: zap.NewNop()})
 	r.Configure(c)
-	d := dispatch.New(dispatch.Options{Runner: r, Recorder: dispatch.Unrecorded{}, Links: when.NewDisk()})
+	d := dispatch.New(dispatch.Options{Runner: r, Links: when.NewDisk()})
 	if refused := do(d); refused != nil {
 		err = refused
 	}

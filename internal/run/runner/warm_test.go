@@ -75,7 +75,7 @@ for line in sys.stdin:
 			return !errors.Is(err, os.ErrNotExist)
 		})
 	}
-	d := dispatch.New(dispatch.Options{Runner: r, Recorder: dispatch.Unrecorded{}})
+	d := dispatch.New(dispatch.Options{Runner: r})
 	call := events.Envelope{Event: "PreToolUse", Dialect: events.ClaudeCode, SessionID: "s", Cwd: "/tmp", Wait: true,
 		Data: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls"}}`)}
 	ask := func() time.Duration {
