@@ -135,6 +135,8 @@ func output(out JobResult) verdict.Output {
 func (a *attempt) result(failure string) (wire.Result, string) {
 	m, out := a.match, a.out
 	switch {
+	case out.stopped:
+		return wire.ResultInterrupted, errStopped.Error()
 	case out.Err != nil:
 		return wire.ResultSpawnError, out.Err.Error()
 	case out.TimedOut && out.Stalled != "":
@@ -160,6 +162,10 @@ func (a *attempt) result(failure string) (wire.Result, string) {
 // note adds to an attempt its hook's answer; to a failed one the hook's
 // last words, and where to look further.
 func (rd *reader) note(a *attempt) {
+	if a.run.Result == wire.ResultInterrupted {
+		a.warn = false
+		return
+	}
 	if !failed(a.run.Result) {
 		outcome, reason := a.answer.Says(a.contract)
 		a.run.Decision, a.run.Reason = outcome, rd.records.clean(reason)

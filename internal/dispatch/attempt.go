@@ -43,6 +43,10 @@ func (t *task) newAttempt() *attempt {
 	}
 }
 
+// counts reports whether the run has an effect: on a verdict, or as the end of a run that was accepted. The answer
+// of a hook in the shadow, or of a trial, has none.
+func (a *attempt) counts() bool { return a.task != nil || !a.match.Shadow && !a.event.Trial }
+
 // current is the event as it is now: with the rewrites of hooks before this one. It must not
 // be changed: mostly it is the event itself.
 func (a *attempt) current() *events.Event {

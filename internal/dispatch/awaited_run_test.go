@@ -8,7 +8,7 @@ import (
 
 func TestTheFirstEndOfATurnCounts(t *testing.T) {
 	want := &attempt{}
-	if got := takeTurn(func(turn *awaitedRun) { turn.end(want); turn.end(&attempt{}) }); got != want {
+	if got := await(func(turn *awaitedRun) { turn.end(want); turn.end(&attempt{}) }); got != want {
 		t.Errorf("it ended with %p, want %p", got, want)
 	}
 }
@@ -23,7 +23,7 @@ func TestARunIsGivenUp(t *testing.T) {
 			<-back
 			turn.end(&attempt{})
 		}
-		if got := takeTurn(hang); got != late {
+		if got := await(hang); got != late {
 			t.Errorf("it ended with %p, want %p", got, late)
 		}
 		close(back)
@@ -40,7 +40,7 @@ func TestATurnEndsOnce(t *testing.T) {
 			all.Go(func() { turn.giveUp(late) })
 			turn.end(own)
 		}
-		if got := takeTurn(race); got != own && got != late {
+		if got := await(race); got != own && got != late {
 			t.Fatalf("it ended with %p, want %p or %p", got, own, late)
 		}
 	}

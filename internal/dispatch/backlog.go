@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ func (b *backlog) active() bool {
 	return b.on
 }
 
-// takes reports whether the queued runs of an event that was just kept have
+// takes reports whether the queued runs of an event that was just stored have
 // their turn from here.
 func (b *backlog) takes(a *acceptance) bool {
 	b.mu.Lock()
@@ -136,7 +137,7 @@ func (b *backlog) awaitRoom(size int64) bool {
 	for !b.observers.queue.fits(size) {
 		select {
 		case <-b.observers.queue.room:
-		case <-b.stopping:
+		case <-b.stopping.Done():
 			return false
 		}
 	}
@@ -200,7 +201,7 @@ func (b *backlog) stop() {
 }
 
 // pause waits; false when hookd stops.
-func (l *lifetime) pause(t time.Duration) bool { return pause.For(t, l.stopping) }
+func (l *lifetime) pause(t time.Duration) bool { return pause.For(t, l.stopping.Done()) }
 
 // take queues the runs of one event, when there is room; false when hookd
 // stops before that.
@@ -213,7 +214,7 @@ func (b *backlog) take(list []events.Pending) bool {
 	for !b.observers.queue.reserve(e, len(tasks)) {
 		select {
 		case <-b.observers.queue.room:
-		case <-b.stopping:
+		case <-b.stopping.Done():
 			reportPostponed(tasks)
 			return false
 		}
@@ -247,7 +248,9 @@ func (b *backlog) resumeAll(list []events.Pending) (tasks []*task) {
 		case b.resumer.outdated(w):
 			b.resumer.expire(w)
 		case w.Due.After(time.Now()):
-			b.retries.push(retry{due: w.Due, key: w.Key(), attempt: w.Attempt})
+			latest := time.Now().Add(maxBackoff) // the clock may have been set back since
+			due := slices.MinFunc([]time.Time{w.Due, latest}, time.Time.Compare)
+			b.retries.push(retry{due: due, key: w.Key(), attempt: w.Attempt})
 		default:
 			if t := b.resumer.resumed(w, result); t != nil {
 				t.durable = true

@@ -291,11 +291,14 @@ func runsOf(done []*attempt) []wire.Run {
 }
 
 // stuck stands for an attempt whose run is not back: the run may still write to a. Its program may have ended.
-func stuck(a *attempt) *attempt {
-	why := "timed out after " + a.timeout.Round(time.Millisecond).String() + ": " + notEnded
+func (l decidingLane) stuck(a *attempt) *attempt {
+	result, why := wire.ResultTimeout, "timed out after "+a.timeout.Round(time.Millisecond).String()+": "+notEnded
+	if l.d.gaveUp(a) {
+		result, why = wire.ResultInterrupted, errStopped.Error()
+	}
 	return &attempt{
 		event: a.event, contract: a.contract, match: a.match, data: a.data,
-		run:    wire.Run{Hook: a.match.Hook.Name, Result: wire.ResultTimeout, ExitCode: -1, Error: why},
+		run:    wire.Run{Hook: a.match.Hook.Name, Result: result, ExitCode: -1, Error: why},
 		answer: verdict.Answer{Terms: a.match.Policy(), Failure: why},
 	}
 }
@@ -309,6 +312,9 @@ const leastRest = 50 * time.Millisecond
 func (l decidingLane) attempt(m match.Match, data json.RawMessage) *attempt {
 	d, depth, asked := l.d, l.event.Depth, time.Now()
 	a := &attempt{event: l.event, contract: l.contract, match: m, data: data}
+	if d.gaveUp(a) {
+		return d.runs.unstarted(a, errStopped.Error())
+	}
 	waited := !l.slots.takeNow(depth)
 	if waited && !l.slots.takeUntil(l.ctx, l.until, depth) {
 		return d.runs.unstarted(a, "no slot was free before the deadline of the event")
@@ -331,8 +337,8 @@ func (l decidingLane) attempt(m match.Match, data json.RawMessage) *attempt {
 		d.runs.execute(a, nil, func(bool) { ended() })
 		return a
 	}
-	return takeTurn(func(t *awaitedRun) {
-		unlimited := l.endLate(func() { t.giveUp(stuck(a)) })
+	return await(func(t *awaitedRun) {
+		unlimited := l.endLate(a, func() { t.giveUp(l.stuck(a)) })
 		d.runs.execute(a, nil, func(late bool) {
 			unlimited()
 			ended()
@@ -345,11 +351,11 @@ func (l decidingLane) attempt(m match.Match, data json.RawMessage) *attempt {
 	})
 }
 
-// limit calls over when a run is not back shortly after the time of the lane, or after the
-// end of all runs, unless unlimited is called before. Such a run is recorded later.
-func (l decidingLane) endLate(over func()) (unlimited func()) {
+// endLate calls over when a run is not back shortly after the time of the lane, or after it had to
+// die, unless unlimited is called before. Such a run is recorded later.
+func (l decidingLane) endLate(a *attempt, over func()) (unlimited func()) {
 	late := l.d.runs.alarms.after(l.until.Add(grace), over)
-	stop := context.AfterFunc(l.d.ctx, func() { l.d.runs.alarms.move(late, time.Now().Add(grace)) })
+	stop := context.AfterFunc(l.d.lifeOf(a), func() { l.d.runs.alarms.move(late, time.Now().Add(grace)) })
 	return func() {
 		stop()
 		l.d.runs.alarms.cancel(late)

@@ -19,7 +19,7 @@ import (
 )
 
 // An id counts as seen for dedupWindow. At most dedupMax are kept, and of the
-// answers to them answerBytes in all.
+// receipts receiptBytes in all.
 const (
 	dedupWindow  = 10 * time.Minute
 	dedupMax     = 100_000
@@ -38,11 +38,11 @@ type dedup struct {
 	senders  map[string]*senderIDs
 	count    int
 	matched  []string      // of the newest entry: most events are for the same hooks
-	receipts []keptReceipt // that are held, oldest first
+	receipts []keptReceipt // of entries, the oldest first
 	bytes    int           // of them
 }
 
-// keptReceipt is the held answer of an entry.
+// keptReceipt is the receipt of an entry, for duplicates.
 type keptReceipt struct {
 	of   *entry
 	size int // in bytes

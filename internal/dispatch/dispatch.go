@@ -22,13 +22,13 @@
 //	shadow                  the hooks whose answers do not count
 //	decide, crowd           the hooks whose answers make a verdict
 //	awaited_slots           the slots of their runs
-//	turn                    the goroutines that run them
+//	awaited_run             the goroutines that run them
 //	plan                    which hooks those are, and which observe
 //	backlog, resume         observers that wait on disk, and come back from there
 //	pace                    observers that come too often
 //	enqueue, persistent     the others get into the queue, and out of the queue
 //	run                     one attempt
-//	stall, underway, alarms its deadline; which others there are at the same time
+//	stall, underway, alarms its deadline; all attempts under way
 //	answer, outputs         its answer and output
 //	retry                   when it is tried again
 //	undo                    the parts of a call that can be taken back are kept
@@ -124,9 +124,10 @@ type lifetime struct {
 	accepting sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
 	draining  bool         // guarded by accept
 	pending   sync.WaitGroup
-	stopping  chan struct{}   // closed when Drain begins
 	ctx       context.Context // ends when running hooks must die
 	kill      context.CancelFunc
+	stopping  context.Context // ends when Drain begins: then hooks die whose answers count for nothing
+	stop      context.CancelFunc
 }
 
 // New makes a Dispatcher that knows no hooks yet; see Publish.
@@ -160,8 +161,9 @@ func New(o Options) *Dispatcher {
 	if o.IDs == nil {
 		o.IDs = noIDs{}
 	}
-	l := &lifetime{opts: o, log: o.Log.Named("dispatch"), recorder: o.Recorder, stopping: make(chan struct{})}
+	l := &lifetime{opts: o, log: o.Log.Named("dispatch"), recorder: o.Recorder}
 	l.ctx, l.kill = context.WithCancel(context.Background())
+	l.stopping, l.stop = context.WithCancel(l.ctx)
 	d := assemble(l)
 	d.Publish(&hook.Snapshot{})
 	return d
@@ -175,7 +177,7 @@ func assemble(l *lifetime) *Dispatcher {
 	records := &runRecords{redact: o.Redact, log: l.log}
 	retries := &retries{lifetime: l}
 	decisions := &decisions{lifetime: l, records: records}
-	follower := &callTracker{lifetime: l, decisions: decisions, records: records, born: time.Now()}
+	tracker := &callTracker{lifetime: l, decisions: decisions, records: records, born: time.Now()}
 	reader := &reader{lifetime: l, records: records}
 	runs := &runs{lifetime: l, reader: reader, records: records, retries: retries, chain: chain, prompts: prompts}
 	observers := newObservers(l, runs)
@@ -183,18 +185,18 @@ func assemble(l *lifetime) *Dispatcher {
 	retries.again = resumer.again
 	backlog := newBacklog(l, resumer)
 	verdicts := &verdicts{
-		lifetime: l, runs: runs, tracker: follower, decisions: decisions, records: records, snapshots: snapshots,
+		lifetime: l, runs: runs, tracker: tracker, decisions: decisions, records: records, snapshots: snapshots,
 		slots: newAwaitedSlots(o.Decidable), shadows: newAwaitedSlots(o.Decidable),
 		deciding: crowd{maxBytes: decidingShare(o.MaxBytes)}, shadowing: crowd{maxBytes: o.MaxBytes / 8},
 	}
 	return &Dispatcher{
 		lifetime: l, seen: newDedup(o.IDs), backlog: backlog, resumer: resumer, verdicts: verdicts,
-		observers: observers, runs: runs, tracker: follower, retries: retries, snapshots: snapshots, chain: chain,
+		observers: observers, runs: runs, tracker: tracker, retries: retries, snapshots: snapshots, chain: chain,
 		trials: &trials{
-			lifetime: l, verdicts: verdicts, tracker: follower, records: records, snapshots: snapshots, chain: chain,
+			lifetime: l, verdicts: verdicts, tracker: tracker, records: records, snapshots: snapshots, chain: chain,
 		},
 		acceptor: &acceptor{
-			lifetime: l, verdicts: verdicts, backlog: backlog, observers: observers, runs: runs, tracker: follower,
+			lifetime: l, verdicts: verdicts, backlog: backlog, observers: observers, runs: runs, tracker: tracker,
 			decisions: decisions, snapshots: snapshots, chain: chain, prompts: prompts,
 		},
 	}

@@ -8,14 +8,14 @@ import (
 // killGrace is how long Drain waits for killed processes.
 const killGrace = 2 * time.Second
 
-// Drain refuses new events, waits for the runs in flight, and when ctx ends
-// first kills them. Queued runs that are kept stay where they are, for the next
+// Drain refuses new events, kills the runs whose answers count for nothing, waits for the
+// others in flight, and when ctx ends first kills them. Queued runs that are kept stay where they are, for the next
 // start; it waits for the others too, and returns how many were dropped.
 func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 	d.accepting.Lock()
 	if !d.draining {
 		d.draining = true
-		close(d.stopping)
+		d.stop()
 	}
 	d.accepting.Unlock()
 	d.retries.stop()
@@ -41,9 +41,9 @@ func (d *Dispatcher) Drain(ctx context.Context) (dropped int) {
 
 // dismiss empties the queue, which takes no more tasks.
 func (o *observers) dismiss() (dropped int) {
-	held := o.pace.close()
-	for _, t := range held {
+	delayed := o.pace.close()
+	for _, t := range delayed {
 		o.queue.abandon(t.event)
 	}
-	return o.endUnstarted(append(held, o.queue.close()...))
+	return o.endUnstarted(append(delayed, o.queue.close()...))
 }

@@ -327,6 +327,22 @@ func TestRetriesBackOffAndEndAsDeadLetters(t *testing.T) {
 	}
 }
 
+// A retry that is due later than any can be is of a time before the clock was set back.
+func TestARetryOfALaterTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, k := newKeeper(t, Options{}, []*hook.Hook{matchtest.Hook("a", "x")}, map[string]behaviour{})
+		e := &events.Event{Envelope: events.Envelope{Event: "x", Data: []byte(`{}`)}, EventID: "E", Seq: 1, Time: time.Now(), Contract: events.For("", "x")}
+		k.waiting = []events.Pending{{Event: e, Hook: "a", Attempt: 1, Due: time.Now().Add(5 * time.Hour)}}
+		k.seq = 1
+		b.Resume(2, 24*time.Hour)
+		pass(maxBackoff)
+		synctest.Wait()
+		if got := b.payloads("a"); len(got) != 1 {
+			t.Errorf("an hour later it ran %d times, want once", len(got))
+		}
+	})
+}
+
 func TestARetryHoldsNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := matchtest.Hook("a", "x")

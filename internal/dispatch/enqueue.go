@@ -29,17 +29,11 @@ func (o *observers) endUnstarted(tasks []*task) (dropped int) {
 	for _, t := range tasks {
 		if t.durable {
 			reportPostponed([]*task{t})
-			o.pending.Done()
-			continue
+		} else {
+			t.report(o.runs.unstarted(t.newAttempt(), "hookd was stopped before its turn").run)
+			dropped++
 		}
-		o.drop(t)
-		dropped++
+		o.pending.Done()
 	}
 	return dropped
-}
-
-// drop records a task that will never start.
-func (o *observers) drop(t *task) {
-	defer o.pending.Done()
-	t.report(o.runs.unstarted(t.newAttempt(), "hookd was stopped before its turn").run)
 }

@@ -60,11 +60,9 @@ type progress struct {
 	pid     atomic.Int64
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // ends it; nil = its Runner does, see Killer
-	older   *Job                    // neighbours in the list of those under way; guarded by underWay.mu
-	newer   *Job
-	killing bool  // Killer ends it; guarded by underWay.mu
-	over    bool  // it has come back, or was given up; guarded by stalls.mu
-	unfit   error // why it cannot be run; nil = it can
+	killing bool                    // Killer ends it; guarded by underWay.mu
+	over    bool                    // it has come back, or was given up; guarded by stalls.mu
+	unfit   error                   // why it cannot be run; nil = it can
 }
 
 // Process identifies the process that a job started, to tell later which process sends an event.
@@ -99,7 +97,8 @@ type JobResult struct {
 	// a moment and returns the output that belongs to the record.
 	Late func() (stdout, stderr wire.Output)
 
-	limit time.Duration // the deadline it had
+	limit   time.Duration // the deadline it had
+	stopped bool          // hookd stopped, and did not wait for it
 }
 
 // Submitter is a Runner that runs observers' jobs of persistent hooks without

@@ -54,14 +54,10 @@ func (p plan) tasks(e *events.Event) (tasks []*task, results chan wire.Run) {
 	if e.Wait && !e.Contract.Decidable {
 		results = make(chan wire.Run, len(p.matched))
 	}
-	return tasksOf(e, p.queued, results), results
-}
-
-func tasksOf(e *events.Event, ms []match.Match, results chan<- wire.Run) (tasks []*task) {
-	for _, m := range ms {
+	for _, m := range p.queued {
 		tasks = append(tasks, &task{event: e, match: m, result: results})
 	}
-	return tasks
+	return tasks, results
 }
 
 // dedupe keeps the first of identical definitions, as docker-agent does.

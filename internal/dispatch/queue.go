@@ -130,7 +130,7 @@ func (q *queue) enterStrand(t *task) {
 	q.advance(t.strand)
 }
 
-// advance admits the first runs of a strand while they need not wait for those under way.
+// advance lets the first runs go on of a strand while they need not wait for those under way.
 func (q *queue) advance(l *strand) {
 	for t := l.waiting.first(); t != nil; t = l.waiting.first() {
 		p := q.pipeOf(t)

@@ -82,7 +82,7 @@ func (rn *runs) prepareJob(a *attempt) (over func()) {
 		job.Started = func(p Process) { job.pid.Store(int64(p.PID)); job.stage.runs(); l.started(p) }
 		known = l.end
 	}
-	rn.begin(job)
+	rn.begin(job, rn.lifeOf(a))
 	return func() {
 		rn.leave(job)
 		known()
@@ -95,6 +95,8 @@ func (rn *runs) end(a *attempt, out JobResult) {
 	out.limit = a.job.Timeout.Round(time.Millisecond)
 	if out.Err == nil && rn.killed(a.job) {
 		out.TimedOut, out.Failure = false, errKilled.Error()
+	} else if out.stopped = out.ExitCode == -1 && rn.gaveUp(a); out.stopped {
+		out.Err, out.TimedOut, out.Failure = nil, false, errStopped.Error()
 	}
 	a.out = out
 	a.run = rn.records.record(a, a.job.RunID)
@@ -136,10 +138,13 @@ func (rn *runs) unstarted(a *attempt, why string) *attempt {
 		ExitCode: -1,
 		Started:  time.Now(),
 		limit:    time.Since(a.event.Time).Round(time.Millisecond),
+		stopped:  rn.gaveUp(a),
 	}
 	a.run = rn.records.record(a, events.NewRunID(a.out.Started))
 	rn.reader.readAnswer(a)
-	a.run.Result, a.run.Error = wire.ResultTimeout, why
+	if !a.out.stopped {
+		a.run.Result, a.run.Error = wire.ResultTimeout, why
+	}
 	rn.records.report(a)
 	rn.opts.Tap.Ran(a.event, a.run, a.out.Err)
 	rn.retries.conclude(a.task, a.run)
@@ -167,11 +172,9 @@ func (rn *runs) finish(a *attempt) {
 	t, r, late := a.task, a.run, a.out.Late // a copy of the run that only a late one takes
 	recorded := make(chan struct{})
 	a.recorded = recorded
-	rn.pending.Add(1)
-	go func() {
-		defer rn.pending.Done()
+	rn.pending.Go(func() {
 		defer close(recorded)
 		r.Stdout, r.Stderr = late()
 		rn.retries.conclude(t, r)
-	}()
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/match"
@@ -38,14 +39,12 @@ func (vs *verdicts) runShadows(
 	before, recorded := vs.decisions.order.take(rec, true)
 	vs.decisions.recordLater(rec, false, before, recorded, settle, func() {
 		defer vs.shadowing.leave(e)
-		sent := time.NewTimer(shadowDelay)
-		defer sent.Stop()
-		select {
-		case <-sent.C:
-		case <-vs.ctx.Done():
-		}
+		pause.For(shadowDelay, vs.stopping.Done())
 		watched := vs.shadowed(e, ms, done)
 		for _, a := range watched {
+			if a.run.Result == wire.ResultInterrupted {
+				continue // how it would have decided is not known
+			}
 			if s := vs.would(a); s.Decision != wire.OutcomeNone || len(s.Rewrote) > 0 {
 				rec.Shadow = append(rec.Shadow, s)
 			}
@@ -69,7 +68,7 @@ func (vs *verdicts) shadowed(e *events.Event, ms []match.Match, done []*attempt)
 			contract = contract.Preempt()
 		}
 		l := decidingLane{
-			d: vs, ctx: vs.ctx, event: e, contract: &contract, slots: vs.shadows,
+			d: vs, ctx: vs.stopping, event: e, contract: &contract, slots: vs.shadows,
 			until: time.Now().Add(m.Hook.Timeout + shadowSlotWait),
 		}
 		data := rewrittenBefore(m, &contract, e.Data, done)

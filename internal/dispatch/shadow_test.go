@@ -1,12 +1,14 @@
 package dispatch
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/match/matchtest"
 	"github.com/hookd/hookd/wire"
@@ -50,6 +52,7 @@ func TestShadow(t *testing.T) {
 				if r.Verdict.Allowed != (tt.given != wire.OutcomeDeny) || r.Verdict.UpdatedInput != nil || len(r.Runs) != 1 {
 					t.Errorf("verdict %+v, runs %v", r.Verdict, r.Runs)
 				}
+				b.tape.decisions(1)
 				b.Drain(t.Context())
 				t.Logf("%+v", b.tape.decided[0].Shadow)
 				if len(b.tape.decided) != 1 {
@@ -76,6 +79,7 @@ func TestOnlyShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, Options{}, []*hook.Hook{matchtest.With(matchtest.Hook("watch", "pre_tool_use"), inShadow)}, map[string]behaviour{"watch": {exit: 2}})
 		r := b.emit(t, shellCall)
+		b.tape.decisions(1)
 		b.Drain(t.Context())
 		if !r.Verdict.Allowed || len(r.Runs) != 0 || !slices.Equal(r.Matched, []string{"watch"}) || len(b.tape.decided) != 1 ||
 			b.tape.decided[0].Decision != wire.OutcomeNone || len(b.tape.decided[0].Shadow) != 1 {
@@ -94,6 +98,7 @@ func TestShadowSeesRewritesBeforeIt(t *testing.T) {
 		b := newBench(t, Options{}, []*hook.Hook{matchtest.Hook("a", "pre_tool_use"), matchtest.With(matchtest.Hook("watch", "pre_tool_use"), inShadow), matchtest.Hook("b", "pre_tool_use")},
 			map[string]behaviour{"a": rewrite("first"), "b": rewrite("second")})
 		b.emit(t, shellCall)
+		b.tape.decisions(1)
 		b.Drain(t.Context())
 		var seen string
 		for _, ran := range b.fake.ran {
@@ -121,6 +126,7 @@ func TestShadowsHaveSlotsOfTheirOwn(t *testing.T) {
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("20 verdicts took %v", took)
 		}
+		b.tape.decisions(20)
 		b.Drain(t.Context())
 		if len(b.tape.decided) != 20 {
 			t.Errorf("%d of 20 decisions are recorded", len(b.tape.decided))
@@ -137,9 +143,47 @@ func TestAStuckShadow(t *testing.T) {
 		time.AfterFunc(300*time.Millisecond, b.kill)
 		b.emit(t, shellCall)
 		decided := b.tape.decisions(1)
-		if len(decided) != 1 || len(decided[0].Shadow) != 1 || decided[0].Shadow[0].Decision != wire.OutcomeDeny {
-			t.Errorf("recorded %+v, want one decision, which the hook that failed would have denied", decided)
+		if len(decided) != 1 || len(decided[0].Shadow) != 0 {
+			t.Errorf("recorded %+v, want one decision, without a word of the hook that has not answered", decided)
 		}
 		close(release)
+	})
+}
+
+// A stop waits for no run whose answer counts for nothing. Such a run is recorded as interrupted,
+// and nothing is recorded of how its hook would have decided.
+func TestStopEndsRunsThatDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := make(chan struct{}, 3)
+		slow := behaviour{takes: 4 * time.Second, exit: 2, does: func(*Job) { begun <- struct{}{} }}
+		b := newBench(t, Options{Decidable: 1}, []*hook.Hook{
+			matchtest.With(matchtest.Hook("one", "pre_tool_use"), inShadow),
+			matchtest.With(matchtest.Hook("other", "pre_tool_use"), inShadow), // which of them waits for the slot, is open
+		}, map[string]behaviour{"one": slow, "other": slow, "tried": slow})
+		b.emit(t, shellCall)
+		refused := make(chan *wire.Error, 1)
+		go func() {
+			env := events.Envelope{Event: "pre_tool_use", Data: []byte(`{"tool_name":"shell"}`)}
+			_, err := b.Try(context.Background(), Origin{}, matchtest.Hook("tried", "pre_tool_use"), env)
+			refused <- err
+		}()
+		<-begun
+		<-begun
+		stop := time.Now()
+		b.Drain(t.Context())
+		if took := time.Since(stop); took > 0 {
+			t.Errorf("the stop took %v", took)
+		}
+		if err := <-refused; err != errDraining {
+			t.Errorf("the trial that was under way is answered with %v", err)
+		}
+		for _, r := range b.tape.runs {
+			if r.Result != wire.ResultInterrupted || r.Decision != "" || r.Error != errStopped.Error() {
+				t.Errorf("hook %s is recorded with result %q (%s), decision %q", r.Hook, r.Result, r.Error, r.Decision)
+			}
+		}
+		if len(b.tape.runs) != 3 || len(b.tape.decided) != 1 || b.tape.decided[0].Shadow != nil {
+			t.Errorf("%d runs, decisions %+v", len(b.tape.runs), b.tape.decided)
+		}
 	})
 }

@@ -113,6 +113,9 @@ func (tr *trials) try(
 		slots: tr.verdicts.slots,
 	}
 	a := lane.attempt(m, e.Data)
+	if a.run.Result == wire.ResultInterrupted {
+		return Trial{}, errDraining
+	}
 	t.Job, t.Run, t.Warning = a.job, a.run, a.answer.Warning
 	if a.out.Late != nil {
 		t.Run.Stdout, t.Run.Stderr = a.out.Late()

@@ -3,6 +3,8 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,44 +14,30 @@ import (
 
 // underWay are the jobs that a Runner has.
 type underWay struct {
-	mu             sync.Mutex
-	oldest, newest *Job
+	mu   sync.Mutex
+	jobs map[*Job]struct{}
 }
 
 func (u *underWay) enter(j *Job) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if j.older = u.newest; j.older == nil {
-		u.oldest = j
-	} else {
-		j.older.newer = j
+	if u.jobs == nil {
+		u.jobs = map[*Job]struct{}{}
 	}
-	u.newest = j
+	u.jobs[j] = struct{}{}
 }
 
 func (u *underWay) leave(j *Job) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if j.older == nil {
-		u.oldest = j.newer
-	} else {
-		j.older.newer = j.newer
-	}
-	if j.newer == nil {
-		u.newest = j.older
-	} else {
-		j.newer.older = j.older
-	}
-	j.older, j.newer = nil, nil
+	delete(u.jobs, j)
 }
 
-func (u *underWay) list() (list []*Job) {
+// list returns the jobs, the oldest first.
+func (u *underWay) list() []*Job {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for j := u.oldest; j != nil; j = j.newer {
-		list = append(list, j)
-	}
-	return list
+	return slices.SortedFunc(maps.Keys(u.jobs), func(a, b *Job) int { return a.started.Compare(b.started) })
 }
 
 // Running returns the runs that have begun and not ended, the oldest first.
@@ -142,15 +130,29 @@ func (u *underWay) mark(j *Job, killing bool) {
 	j.killing = killing
 }
 
-// begin puts a job among those under way, and makes the context that it runs in.
-func (rn *runs) begin(j *Job) {
-	j.ctx, j.started = rn.ctx, time.Now()
+// lifeOf returns the context of an attempt: with its end a run dies that has not ended.
+func (l *lifetime) lifeOf(a *attempt) context.Context {
+	if a.counts() {
+		return l.ctx
+	}
+	return l.stopping
+}
+
+// begin puts a job among those under way, and makes the context that it runs in from life.
+func (rn *runs) begin(j *Job, life context.Context) {
+	j.ctx, j.started = life, time.Now()
 	if !j.Hook.Persistent {
-		j.ctx, j.cancel = context.WithCancelCause(rn.ctx)
+		j.ctx, j.cancel = context.WithCancelCause(life)
 	}
 	rn.underWay.enter(j)
 	rn.recorder.Begun(func() wire.UnderWay { return j.underWay(j.started) })
 }
+
+// errStopped is why a run ends whose answer counts for nothing.
+var errStopped = errors.New("hookd stopped, and did not wait for it")
+
+// gaveUp reports whether hookd stops, and does not wait for an attempt.
+func (l *lifetime) gaveUp(a *attempt) bool { return !a.counts() && l.stopping.Err() != nil }
 
 // leave takes out a job that has ended.
 func (rn *runs) leave(j *Job) {
