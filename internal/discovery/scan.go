@@ -143,6 +143,9 @@ func (u *scannedSource) watch(w *watchSet) {
 		if h.Path != "" {
 			w.file(u.source.Path, h.Path)
 		}
+		for _, file := range h.Missing {
+			w.file(u.source.Path, file)
+		}
 	}
 }
 
