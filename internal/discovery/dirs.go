@@ -49,28 +49,15 @@ type Dirs struct {
 	Folders []string // in which what comes and goes can
 }
 
-// watched is a source without a unit: it watches the files and folders that the other ones depend on.
-func (d Dirs) watched() place { return dependencies(d) }
-
-type dependencies Dirs
-
-func (d dependencies) list([]hook.Source, *readfile.Patience) listing {
-	return listing{problems: d.Problems, watch: func(w *watchSet) {
-		for _, file := range d.Files {
-			w.file(filepath.Dir(file), file)
-		}
-		for _, folder := range d.Folders {
-			w.entries(folder, func(string) bool { return true })
-		}
-	}}
+// watch adds the files and folders that the other ones depend on.
+func (d Dirs) watch(w *watchSet) {
+	for _, file := range d.Files {
+		w.file(filepath.Dir(file), file)
+	}
+	for _, folder := range d.Folders {
+		w.entries(folder, func(string) bool { return true })
+	}
 }
-
-func (d dependencies) read(hook.Source) reading                            { return reading{absent: true} }
-func (d dependencies) hung(unit hook.Source) reading                       { return hungReading(unit.Path, unit.Path) }
-func (d dependencies) restore(hook.Source, []byte, bool) (no []*hook.Hook) { return nil }
-func (d dependencies) shared() bool                                        { return false }
-
-func (d dependencies) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
 // hooksDir reads one Dir: each folder in it is a source of one hook.
 type hooksDir struct {
@@ -86,14 +73,14 @@ func newHooksDir(dir Dir, opts hookdir.Options) hooksDir {
 func (s hooksDir) shared() bool { return s.Layer.Shared() }
 
 // holds reports whether a source is one of the folder's.
-func (d Dir) holds(unit hook.Source) bool {
-	if unit.Type != hookdir.SourceType {
+func (d Dir) holds(source hook.Source) bool {
+	if source.Type != hookdir.SourceType {
 		return false
 	}
 	if d.Hooks == nil {
-		return unit.Path == d.Root || filepath.Dir(unit.Path) == d.Root
+		return source.Path == d.Root || filepath.Dir(source.Path) == d.Root
 	}
-	name, err := filepath.Rel(d.Root, unit.Path)
+	name, err := filepath.Rel(d.Root, source.Path)
 	return err == nil && slices.Contains(d.Hooks, name)
 }
 
@@ -116,9 +103,9 @@ func (s hooksDir) list(known []hook.Source, files *readfile.Patience) listing {
 			p.Hint = "see `sources` in hookd.yaml"
 		}
 		l.problems = []hook.Problem{p}
-		for _, unit := range known {
-			if s.holds(unit) {
-				l.sources = append(l.sources, unit)
+		for _, source := range known {
+			if s.holds(source) {
+				l.sources = append(l.sources, source)
 			}
 		}
 		if errors.Is(err, errHung) {
@@ -170,15 +157,15 @@ func counts(name string) bool {
 // read follows links: a linked folder counts. A link that leads to no folder is
 // no hook; it may be one later. A project's hook is in the project: a link is none. A signed
 // hook must be there, whatever stands in its place.
-func (s hooksDir) read(unit hook.Source) reading {
-	if !s.Layer.Signed() && (isBrokenLink(unit.Path) || s.Project != "" && isLink(unit.Path)) {
-		return reading{absent: true, files: []string{unit.Path}}
+func (s hooksDir) read(source hook.Source) reading {
+	if !s.Layer.Signed() && (isBrokenLink(source.Path) || s.Project != "" && isLink(source.Path)) {
+		return reading{absent: true, files: []string{source.Path}}
 	}
-	h, problems := hookdir.Read(unit.Path, s.opts)
+	h, problems := hookdir.Read(source.Path, s.opts)
 	r := reading{
-		name:  s.Prefix + filepath.Base(unit.Path),
-		file:  filepath.Join(unit.Path, hookdir.FileName),
-		files: hookdir.Files(unit.Path, h),
+		name:  s.Prefix + filepath.Base(source.Path),
+		file:  filepath.Join(source.Path, hookdir.FileName),
+		files: hookdir.Files(source.Path, h),
 		// Another version is another folder, and a file that differs from the signed one does not
 		// start. A watch would change no answer, and have a thousand hooks be read twice.
 		still: s.Layer.Signed(),
@@ -241,14 +228,14 @@ func isBrokenLink(path string) bool {
 	return err != nil || !info.IsDir()
 }
 
-func (s hooksDir) hung(unit hook.Source) reading {
-	return hungReading(s.Prefix+filepath.Base(unit.Path), filepath.Join(unit.Path, hookdir.FileName))
+func (s hooksDir) hung(source hook.Source) reading {
+	return hungReading(s.Prefix+filepath.Base(source.Path), filepath.Join(source.Path, hookdir.FileName))
 }
 
-func (s hooksDir) restore(unit hook.Source, text []byte, blind bool) []*hook.Hook {
+func (s hooksDir) restore(source hook.Source, text []byte, blind bool) []*hook.Hook {
 	opts := s.opts
 	opts.Blind = blind
-	h, _ := hookdir.ReadText(unit.Path, text, opts)
+	h, _ := hookdir.ReadText(source.Path, text, opts)
 	if h == nil {
 		return nil
 	}

@@ -131,6 +131,9 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
+	if o.Dirs == nil {
+		o.Dirs = func() Dirs { return Dirs{} }
+	}
 	if o.Disabled == nil {
 		o.Disabled = Markers{}.Disabled
 	}
@@ -155,8 +158,8 @@ func (o Options) vetter(files *readfile.Patience, dirs Dirs) vetter {
 	v := vetter{
 		checker: o.Checker.Cached(), digest: o.Digest, path: path,
 		ask: o.Approved != nil, lastGood: o.LastGood, files: files, approved: map[string]Approval{},
-		restore: func(unit hook.Source, text []byte, blind bool) []*hook.Hook {
-			return o.restore(dirs, unit, text, blind)
+		restore: func(source hook.Source, text []byte, blind bool) []*hook.Hook {
+			return o.restore(dirs, source, text, blind)
 		},
 		known: o.Known, off: dirs.Off,
 	}
@@ -167,26 +170,18 @@ func (o Options) vetter(files *readfile.Patience, dirs Dirs) vetter {
 	return v
 }
 
-// dirs returns the further folders of hooks of one scan.
-func (o Options) dirs() Dirs {
-	if o.Dirs == nil {
-		return Dirs{}
-	}
-	return o.Dirs()
-}
-
 // restore makes the hooks of an earlier text of a source's file.
-func (o Options) restore(dirs Dirs, unit hook.Source, text []byte, blind bool) []*hook.Hook {
+func (o Options) restore(dirs Dirs, source hook.Source, text []byte, blind bool) []*hook.Hook {
 	for _, dir := range dirs.List {
-		if dir.holds(unit) {
-			return newHooksDir(dir, o.Read).restore(unit, text, blind)
+		if dir.holds(source) {
+			return newHooksDir(dir, o.Read).restore(source, text, blind)
 		}
 	}
-	if unit.Type == hookdir.SourceType {
-		return newHooksDir(Dir{}, o.Read).restore(unit, text, blind)
+	if source.Type == hookdir.SourceType {
+		return newHooksDir(Dir{}, o.Read).restore(source, text, blind)
 	}
-	if parse := o.Parsers[unit.Type]; parse != nil {
-		return FilePlace{Type: unit.Type, Parse: parse}.restore(unit, text, blind)
+	if parse := o.Parsers[source.Type]; parse != nil {
+		return FilePlace{Type: source.Type, Parse: parse}.restore(source, text, blind)
 	}
 	return nil
 }
@@ -211,9 +206,7 @@ func Scan(opts Options, previous *hook.Snapshot) *hook.Snapshot {
 	if previous == nil {
 		previous = &hook.Snapshot{}
 	}
-	dirs := opts.dirs()
-	v := opts.vetter(readfile.NewPatience(opts.Answer, nil), dirs)
-	s := scan(places(opts, dirs), v, opts.Disabled(), previous)
+	s := scan(opts, readfile.NewPatience(opts.Answer, nil), previous)
 	if !differs(previous, s.snapshot) {
 		return previous
 	}
@@ -402,8 +395,7 @@ func (d *Discovery) reload() *hook.Snapshot {
 	}
 	latest := d.Current()
 	for pass := 1; ; pass++ {
-		dirs := d.opts.dirs()
-		s := scan(places(d.opts, dirs), d.opts.vetter(d.files, dirs), d.opts.Disabled(), latest)
+		s := scan(d.opts, d.files, latest)
 		latest = s.snapshot
 		if s.watched == nil && d.watch != nil {
 			d.poll(errHung)

@@ -43,7 +43,7 @@ func (s FilePlace) list(known []hook.Source, files *readfile.Patience) listing {
 	var l listing
 	var watches []func(*watchSet)
 	paths := []string{"/"}
-	for _, part := range strings.Split(strings.TrimPrefix(s.Pattern, "/"), "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(s.Pattern, "/"), "/") {
 		if !hasMeta(part) {
 			for i, dir := range paths {
 				paths[i] = filepath.Join(dir, part)
@@ -84,15 +84,15 @@ func (s FilePlace) list(known []hook.Source, files *readfile.Patience) listing {
 }
 
 // below returns the known sources in a folder.
-func (s FilePlace) below(dir string, known []hook.Source) (units []hook.Source) {
+func (s FilePlace) below(dir string, known []hook.Source) (sources []hook.Source) {
 	dir = strings.TrimSuffix(dir, "/") + "/"
-	for _, unit := range known {
-		matches, _ := filepath.Match(s.Pattern, unit.Path)
-		if matches && unit.Type == s.Type && strings.HasPrefix(unit.Path, dir) {
-			units = append(units, unit)
+	for _, source := range known {
+		matches, _ := filepath.Match(s.Pattern, source.Path)
+		if matches && source.Type == s.Type && strings.HasPrefix(source.Path, dir) {
+			sources = append(sources, source)
 		}
 	}
-	return units
+	return sources
 }
 
 func (s FilePlace) source(path string) hook.Source { return hook.Source{Type: s.Type, Path: path} }
@@ -100,22 +100,22 @@ func (s FilePlace) source(path string) hook.Source { return hook.Source{Type: s.
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
 // read reads one file once: the same bytes are parsed, summed and retained.
-func (s FilePlace) read(unit hook.Source) reading {
+func (s FilePlace) read(source hook.Source) reading {
 	r := reading{
-		name: filepath.Base(unit.Path), file: unit.Path,
-		files: []string{unit.Path}, named: !hasMeta(s.Pattern),
+		name: filepath.Base(source.Path), file: source.Path,
+		files: []string{source.Path}, named: !hasMeta(s.Pattern),
 	}
-	text, err := readfile.Read(unit.Path, readfile.Limit)
+	text, err := readfile.Read(source.Path, readfile.Limit)
 	if err != nil {
-		r.absent = missing(unit.Path, err)
-		p := hook.Problem{File: unit.Path, Message: "read " + s.Type + " file: " + readfile.Cause(err).Error()}
+		r.absent = missing(source.Path, err)
+		p := hook.Problem{File: source.Path, Message: "read " + s.Type + " file: " + readfile.Cause(err).Error()}
 		if r.problems = []hook.Problem{p}; r.absent && r.named {
 			p.Hint = "see `sources` in hookd.yaml"
 			r.notes = []hook.Problem{p}
 		}
 		return r
 	}
-	hooks, problems := s.Parse(unit.Path, text)
+	hooks, problems := s.Parse(source.Path, text)
 	sum(hooks, text)
 	r.hooks = hooks
 	for _, p := range problems {
@@ -146,12 +146,12 @@ func (s FilePlace) shared() bool { return false }
 
 func (s FilePlace) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
-func (s FilePlace) hung(unit hook.Source) reading {
-	return hungReading(filepath.Base(unit.Path), unit.Path)
+func (s FilePlace) hung(source hook.Source) reading {
+	return hungReading(filepath.Base(source.Path), source.Path)
 }
 
-func (s FilePlace) restore(unit hook.Source, text []byte, _ bool) []*hook.Hook {
-	hooks, problems := s.Parse(unit.Path, text)
+func (s FilePlace) restore(source hook.Source, text []byte, _ bool) []*hook.Hook {
+	hooks, problems := s.Parse(source.Path, text)
 	if hook.Rejects(problems) {
 		return nil
 	}
@@ -185,19 +185,19 @@ func (f fixed) list([]hook.Source, *readfile.Patience) listing {
 	return l
 }
 
-func (f fixed) read(unit hook.Source) reading {
+func (f fixed) read(source hook.Source) reading {
 	for _, h := range f {
-		if h.ID == unit.Path {
+		if h.ID == source.Path {
 			h := *h // it gets a seal
 			h.Sum = trust.Sum([]byte(h.ID + "\x00" + h.Definition))
 			return reading{name: h.Name, file: h.ID, hooks: []*hook.Hook{&h}}
 		}
 	}
-	return reading{name: unit.Path, file: unit.Path}
+	return reading{name: source.Path, file: source.Path}
 }
 
 func (f fixed) shared() bool { return false }
 
 func (f fixed) contents(*hook.Hook) hook.Files { return hook.Files{} }
 
-func (f fixed) hung(unit hook.Source) reading { return hungReading(unit.Path, unit.Path) }
+func (f fixed) hung(source hook.Source) reading { return hungReading(source.Path, source.Path) }

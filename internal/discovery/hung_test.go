@@ -70,16 +70,16 @@ func hangOn(t *testing.T, d *Discovery, path string) {
 // Where hooks cannot be listed at the start, those of the last good texts stand and
 // are refused: a guard denies, and no file of theirs is looked at.
 func TestHooksOfAPlaceThatHangsAtTheStart(t *testing.T) {
-	for name, option := range map[string]func(o *Options, unit hook.Source, text []byte){
-		"last good": func(o *Options, unit hook.Source, text []byte) {
-			o.Known = func() []hook.Source { return []hook.Source{unit, {Type: "other", Path: "/elsewhere/x"}} }
-			o.LastGood = func(u hook.Source) []byte { return map[hook.Source][]byte{unit: text}[u] }
+	for name, option := range map[string]func(o *Options, source hook.Source, text []byte){
+		"last good": func(o *Options, source hook.Source, text []byte) {
+			o.Known = func() []hook.Source { return []hook.Source{source, {Type: "other", Path: "/elsewhere/x"}} }
+			o.LastGood = func(u hook.Source) []byte { return map[hook.Source][]byte{source: text}[u] }
 		},
-		"allowed": func(o *Options, unit hook.Source, text []byte) {
-			file := filepath.Join(unit.Path, "HOOK.yaml")
+		"allowed": func(o *Options, source hook.Source, text []byte) {
+			file := filepath.Join(source.Path, "HOOK.yaml")
 			o.Approved = func() map[string]Approval {
 				return map[string]Approval{"guard": {
-					Hook: "guard", Name: "guard", Source: unit, File: file, Texts: map[string][]byte{file: text},
+					Hook: "guard", Name: "guard", Source: source, File: file, Texts: map[string][]byte{file: text},
 				}}
 			}
 		},

@@ -15,14 +15,14 @@ import (
 // becomes another's. A hook whose name is its identity, such as one of the hooks
 // directory, keeps it, and so does a project's: it never runs for an event of
 // another working tree.
-func tellApart(units []*scannedSource) {
+func tellApart(sources []*scannedSource) {
 	alike := map[string][]*hook.Hook{}
-	for _, u := range units {
+	for _, u := range sources {
 		for _, h := range u.candidates() {
 			alike[plainName(h)] = append(alike[plainName(h)], h)
 		}
 	}
-	for _, u := range units {
+	for _, u := range sources {
 		for _, h := range u.candidates() {
 			name := plainName(h)
 			if same := alike[name]; len(same) > 1 && h.ID != h.Name && h.Project == "" {

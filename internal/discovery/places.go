@@ -16,19 +16,19 @@ import (
 	"github.com/hookd/hookd/internal/hooks/hook"
 )
 
-// source is one place where hooks are read from. Its units are folders or files.
+// place is where hooks are read from. Its sources are folders or files.
 // Each has the hook.Source that its hooks have, and its own last good version.
 type place interface {
 	// list returns the sources in registration order. If the place cannot be listed,
 	// these are the known ones. It is called from several goroutines at once.
 	list(known []hook.Source, files *readfile.Patience) listing
 	// read reads one source. It is called from several goroutines at once.
-	read(unit hook.Source) reading
+	read(source hook.Source) reading
 	// hung returns the reading of a source whose files do not answer.
-	hung(unit hook.Source) reading
+	hung(source hook.Source) reading
 	// restore makes the hooks of an earlier text of the source's file; nil if it
 	// cannot be used any more. If blind it looks at no other file.
-	restore(unit hook.Source, text []byte, blind bool) []*hook.Hook
+	restore(source hook.Source, text []byte, blind bool) []*hook.Hook
 	// shared reports whether its hooks wait to be allowed whatever reload.mode says.
 	shared() bool
 	// contents returns the files that count as the content of a hook as they are now,
@@ -90,7 +90,7 @@ func places(opts Options, dirs Dirs) []place {
 	if len(opts.Fixed) > 0 {
 		list = append(list, fixed(opts.Fixed))
 	}
-	return slices.Concat(first, list, last, []place{dirs.watched()})
+	return slices.Concat(first, list, last)
 }
 
 // slowRead is how long a source holds its slot; after that another is read at the same
@@ -104,16 +104,16 @@ const (
 // readAll reads and judges sources in parallel, because it mostly waits for the system,
 // and yields them in order as soon as they are ready. A source whose files do not
 // answer fails.
-func readAll(units []found, v vetter, before map[hook.Source][]hook.Entry) iter.Seq[*scannedSource] {
+func readAll(sources []found, v vetter, before map[hook.Source][]hook.Entry) iter.Seq[*scannedSource] {
 	return func(yield func(*scannedSource) bool) {
-		slots, out := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]chan *scannedSource, len(units))
+		slots, out := make(chan struct{}, runtime.GOMAXPROCS(0)), make([]chan *scannedSource, len(sources))
 		for i := range out {
 			out[i] = make(chan *scannedSource, 1)
 		}
 		var most atomic.Int64
 		most.Store(int64(slowRead))
 		go func() {
-			for i, u := range units {
+			for i, u := range sources {
 				slots <- struct{}{}
 				go func() {
 					free := sync.OnceFunc(func() { <-slots })

@@ -46,7 +46,9 @@ func (u *scannedSource) candidates() []*hook.Hook {
 	return u.hooks
 }
 
-func scan(sources []place, v vetter, disabled func(string) bool, previous *hook.Snapshot) scanned {
+func scan(o Options, files *readfile.Patience, previous *hook.Snapshot) scanned {
+	dirs := o.Dirs()
+	v, disabled := o.vetter(files, dirs), o.Disabled()
 	before := map[hook.Source][]hook.Entry{}
 	known := v.knownSources()
 	for _, e := range previous.Entries {
@@ -56,9 +58,9 @@ func scan(sources []place, v vetter, disabled func(string) bool, previous *hook.
 		before[e.Source] = append(before[e.Source], e)
 	}
 	snap := &hook.Snapshot{Loaded: time.Now()}
-	found, watches, problems := listAll(sources, known, v.files)
-	snap.Problems = problems
-	var units []*scannedSource
+	found, watches, problems := listAll(places(o, dirs), known, files)
+	watches, snap.Problems = append(watches, dirs.watch), append(problems, dirs.Problems...)
+	var sources []*scannedSource
 	for u := range readAll(found, v, before) {
 		if !u.isHung && !u.still {
 			watches = append(watches, u.watch)
@@ -68,19 +70,19 @@ func scan(sources []place, v vetter, disabled func(string) bool, previous *hook.
 			snap.Problems = append(snap.Problems, u.notes...)
 		}
 		if !u.absent || stays {
-			units = append(units, u)
+			sources = append(sources, u)
 		}
 	}
-	assignNames(units)
-	tellApart(units)
-	for _, u := range units {
+	assignNames(sources)
+	tellApart(sources)
+	for _, u := range sources {
 		snap.Entries = append(snap.Entries, u.entries(v, disabled)...)
 	}
 	snap.Entries = append(snap.Entries, v.removed(snap.Entries, before, disabled)...)
 	return scanned{snap, v.watchSet(watches)}
 }
 
-// found is one unit that a source has listed.
+// found is one source that a place has listed.
 type found struct {
 	in     place
 	source hook.Source
@@ -88,28 +90,28 @@ type found struct {
 }
 
 // listAll lists all places at once, so that all places that do not answer cost the time
-// of one. The units are in registration order, each once: two sources may name the
+// of one. The sources are in registration order, each once: two places may name the
 // same folder.
-func listAll(sources []place, known []hook.Source, files *readfile.Patience) (
-	units []found, watches []func(*watchSet), problems []hook.Problem,
+func listAll(places []place, known []hook.Source, files *readfile.Patience) (
+	sources []found, watches []func(*watchSet), problems []hook.Problem,
 ) {
-	lists := make([]listing, len(sources))
+	lists := make([]listing, len(places))
 	var listed sync.WaitGroup
-	for i, src := range sources {
-		listed.Go(func() { lists[i] = src.list(known, files) })
+	for i, in := range places {
+		listed.Go(func() { lists[i] = in.list(known, files) })
 	}
 	listed.Wait()
 	seen := map[hook.Source]bool{}
 	for i, l := range lists {
 		watches, problems = append(watches, l.watch), append(problems, l.problems...)
-		for at, unit := range slices.Concat(l.hung, l.sources) {
-			if !seen[unit] {
-				seen[unit] = true
-				units = append(units, found{in: sources[i], source: unit, hung: at < len(l.hung)})
+		for at, source := range slices.Concat(l.hung, l.sources) {
+			if !seen[source] {
+				seen[source] = true
+				sources = append(sources, found{in: places[i], source: source, hung: at < len(l.hung)})
 			}
 		}
 	}
-	return units, watches, problems
+	return sources, watches, problems
 }
 
 // watchSet returns the set of directories to watch, nil when files do not answer.
@@ -149,18 +151,18 @@ func (u *scannedSource) watch(w *watchSet) {
 	}
 }
 
-// newUnit decides which version of a unit comes into force: the version that was read,
+// newSource decides which version of a source comes into force: the version that was read,
 // unless it is rejected, or refused while there is a last good version.
-func newSource(r reading, v vetter, src place, source hook.Source, before []hook.Entry) *scannedSource {
+func newSource(r reading, v vetter, in place, source hook.Source, before []hook.Entry) *scannedSource {
 	u := &scannedSource{
 		reading: r, source: source, before: before, fails: r.rejected(),
 		waits: map[string]waiting{}, own: map[string][]hook.Problem{},
 	}
 	for _, h := range lastGood(before) {
-		u.good = append(u.good, v.refresh(src, h))
+		u.good = append(u.good, v.refresh(in, h))
 	}
 	if u.fails && len(before) == 0 && !u.absent {
-		u.good = v.lastGoodHooks(src, source)
+		u.good = v.lastGoodHooks(in, source)
 	}
 	so := fails
 	if len(u.good) > 0 && len(refusals(u.good, fails)) == 0 {
@@ -183,16 +185,16 @@ func newSource(r reading, v vetter, src place, source hook.Source, before []hook
 	return u
 }
 
-// hungUnit is a unit whose files do not answer: the version in force stays in force.
+// hungSource is a source whose files do not answer: the version in force stays in force.
 // After a restart its last good version is in force with a refusal, so that its runs
 // fail and a guard denies.
-func hungSource(src place, v vetter, source hook.Source, before []hook.Entry) *scannedSource {
+func hungSource(in place, v vetter, source hook.Source, before []hook.Entry) *scannedSource {
 	u := &scannedSource{
-		reading: src.hung(source), source: source, before: before,
+		reading: in.hung(source), source: source, before: before,
 		fails: true, isHung: true, good: lastGood(before),
 	}
 	if len(before) == 0 {
-		for _, h := range v.unsealedLastGood(src, source, true) {
+		for _, h := range v.unsealedLastGood(in, source, true) {
 			why := trust.Refusal{Path: u.file, Fact: "is on a file system that does not answer", Do: "df"}
 			u.good = append(u.good, v.denying(h, why))
 		}
@@ -213,7 +215,7 @@ func lastGood(before []hook.Entry) (good []*hook.Hook) {
 // to its last good version, then the source that has the name already, then the first in
 // registration order. The others fail. A source that fails falls back, which may take
 // a name from another source, so it repeats until no more source fails.
-func assignNames(units []*scannedSource) {
+func assignNames(sources []*scannedSource) {
 	for {
 		owners := map[string]*scannedSource{}
 		claim := func(u *scannedSource, entitled func(*hook.Hook) bool) {
@@ -223,21 +225,21 @@ func assignNames(units []*scannedSource) {
 				}
 			}
 		}
-		for _, u := range units { // no other hook takes the name of a policy's
+		for _, u := range sources { // no other hook takes the name of a policy's
 			claim(u, func(h *hook.Hook) bool { return h.Layer.Signed() })
 		}
-		for _, u := range units {
+		for _, u := range sources {
 			if u.fails {
 				claim(u, func(*hook.Hook) bool { return true })
 			}
 		}
-		for _, u := range units {
+		for _, u := range sources {
 			claim(u, u.had)
 		}
-		for _, u := range units {
+		for _, u := range sources {
 			claim(u, func(*hook.Hook) bool { return true })
 		}
-		if !failOthers(units, owners) {
+		if !failOthers(sources, owners) {
 			return
 		}
 	}
@@ -247,8 +249,8 @@ func (u *scannedSource) had(h *hook.Hook) bool {
 	return slices.ContainsFunc(u.good, func(g *hook.Hook) bool { return g.ID == h.ID })
 }
 
-func failOthers(units []*scannedSource, owners map[string]*scannedSource) (lost bool) {
-	for _, u := range units {
+func failOthers(sources []*scannedSource, owners map[string]*scannedSource) (lost bool) {
+	for _, u := range sources {
 		for _, h := range u.hooks {
 			if owner := owners[h.ID]; !u.fails && owner != u {
 				u.fails, lost = true, true

@@ -52,8 +52,8 @@ func (v vetter) knownSources() (known []hook.Source) {
 // lastGoodHooks returns the last good version of a source from before this start of
 // hookd: with reload.mode: ask the hooks that were allowed, else those of its last
 // good text.
-func (v vetter) lastGoodHooks(src place, unit hook.Source) []*hook.Hook {
-	hooks := v.unsealedLastGood(src, unit, false)
+func (v vetter) lastGoodHooks(in place, source hook.Source) []*hook.Hook {
+	hooks := v.unsealedLastGood(in, source, false)
 	for i, h := range hooks {
 		v.seal(h)
 		if a, known := v.approval(h.ID); known && !v.allowed(h) {
@@ -65,17 +65,17 @@ func (v vetter) lastGoodHooks(src place, unit hook.Source) []*hook.Hook {
 
 // unsealedLastGood is lastGoodHooks before their files are read. If blind no file is
 // looked at.
-func (v vetter) unsealedLastGood(src place, unit hook.Source, blind bool) (hooks []*hook.Hook) {
-	if !v.ask && !src.shared() {
+func (v vetter) unsealedLastGood(in place, source hook.Source, blind bool) (hooks []*hook.Hook) {
+	if !v.ask && !in.shared() {
 		if v.lastGood != nil {
-			if text := v.lastGood(unit); text != nil {
-				hooks = src.restore(unit, text, blind)
+			if text := v.lastGood(source); text != nil {
+				hooks = in.restore(source, text, blind)
 			}
 		}
 		return hooks
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.approved)) {
-		if a := v.approved[id]; a.Source == unit {
+		if a := v.approved[id]; a.Source == source {
 			if h := v.asAllowed(a, blind); h != nil {
 				hooks = append(hooks, h)
 			}
@@ -185,13 +185,12 @@ func (v vetter) launch(h *hook.Hook) trust.Launch {
 
 // refresh returns h with a new seal if its files have changed. If it is not allowed,
 // or no longer, its runs fail.
-func (v vetter) refresh(src place, h *hook.Hook) *hook.Hook {
-	var changed *trust.Changed
-	if !errors.As(v.checker.Recheck(h.Seal), &changed) {
+func (v vetter) refresh(in place, h *hook.Hook) *hook.Hook {
+	if _, changed := errors.AsType[*trust.Changed](v.checker.Recheck(h.Seal)); !changed {
 		return h
 	}
 	next := *h
-	next.Files = src.contents(h)
+	next.Files = in.contents(h)
 	v.seal(&next)
 	a, known := v.approval(h.ID)
 	if !v.allowed(&next) {
@@ -407,8 +406,7 @@ func (v vetter) waitingProblem(h, inForce *hook.Hook) hook.Problem {
 }
 
 // changedRules returns a file of the rules of h that is not as it was when they were read;
-// "" = there is none. It looks after the files were sealed: who puts other rules there for
-// the moment of the reading changes the file after that, and its runs fail.
+// "" = there is none. It looks after the files were sealed: a change after that fails the runs.
 func changedRules(h *hook.Hook) string {
 	if h.Rules == nil {
 		return ""
