@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -40,12 +39,12 @@ func (m Markers) Disabled() func(name string) bool {
 }
 
 // Disable switches a hook off; it need not exist. by names the person and the program that do
-// so; "" = that is not known.
+// so; "" = that is not known. After an error the hook is as it was.
 func (m Markers) Disable(name, by string) error {
 	if err := replacefile.MkdirAll(m.dir); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
-	if err := write(m.file(name), by); err != nil {
+	if err := replacefile.Write(m.file(name), []byte(by)); err != nil {
 		return fmt.Errorf("disable hook %s: %w", name, err)
 	}
 	return nil
@@ -110,7 +109,7 @@ func (m Markers) Enable(name, by string) error {
 	case err != nil:
 		return fmt.Errorf("enable hook %s: %w", name, err)
 	default:
-		_ = write(m.onFile(name), by) // the hook is on all the same
+		_ = replacefile.Write(m.onFile(name), []byte(by)) // the hook is on all the same
 	}
 	return nil
 }
@@ -130,17 +129,6 @@ func (m Markers) By(name string) string {
 
 // maxBy is how much of a marker is read, in bytes.
 const maxBy = 512
-
-// write makes text the content of a file; a pipe at its place does not block.
-func write(path, text string) error {
-	how := os.O_CREATE | os.O_WRONLY | os.O_TRUNC | syscall.O_NONBLOCK
-	f, err := os.OpenFile(path, how, replacefile.FileMode(path, false))
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
-}
 
 func (m Markers) file(name string) string { return filepath.Join(m.dir, marker(name)) }
 

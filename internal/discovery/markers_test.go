@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -42,6 +43,20 @@ func TestMarkersSwitchOffAndOn(t *testing.T) {
 	}
 	if (Markers{}).Disabled()("guard") {
 		t.Error("the zero Markers disables a hook")
+	}
+}
+
+// A marker is replaced as a whole: on a full disk none stays that is cut off, which would have no end.
+func TestAMarkerIsReplacedWhole(t *testing.T) {
+	dir := t.TempDir()
+	m := NewMarkers(dir)
+	hooktest.Must(t, m.Snooze("guard", "me", time.Now().Add(time.Hour)))
+	before, err := os.ReadFile(filepath.Join(dir, "guard.off"))
+	hooktest.Must(t, err)
+	hooktest.Must(t, os.Link(filepath.Join(dir, "guard.off"), filepath.Join(dir, "old")))
+	hooktest.Must(t, m.Disable("guard", "you"))
+	if text, err := os.ReadFile(filepath.Join(dir, "old")); err != nil || string(text) != string(before) {
+		t.Errorf("the marker before was written to: %q, %v", text, err)
 	}
 }
 
