@@ -11,6 +11,53 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
+// agent is one agent that connect knows: its settings as its dialect says, and
+// the parts that edit them.
+type agent struct {
+	neutral.Settings
+	name events.Dialect
+
+	format format
+	files  hookFiles // for agents whose hooks are files
+}
+
+// agents are all agents that have settings, sorted by name.
+func agents() (list []*agent) {
+	for _, d := range events.Dialects() {
+		if a := find(string(d)); a != nil {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *agent) int { return strings.Compare(string(a.name), string(b.name)) })
+	return list
+}
+
+// find returns the agent called name, or nil.
+func find(name string) *agent {
+	s := dialect.Settings(events.Dialect(name))
+	if s == nil {
+		return nil
+	}
+	a := &agent{Settings: *s, name: events.Dialect(name), format: formatOf(s.Format)}
+	switch s.Files {
+	case neutral.Scripts:
+		a.files = scripts{}
+	case neutral.Plugin:
+		a.files = plugin{}
+	}
+	return a
+}
+
+func formatOf(f neutral.Format) format {
+	switch f {
+	case neutral.FormatTOML:
+		return tomlFormat{}
+	case neutral.FormatYAML:
+		return yamlFormat{}
+	}
+	return jsonFormat{}
+}
+
 // path is the settings file, or the folder of files.
 func (a *agent) path(o Options) (string, error) {
 	switch {
@@ -69,32 +116,32 @@ func (a *agent) rows() (rows []*events.Contract) {
 // leaf is the entry that registers a call for an event.
 func (a *agent) leaf(path []string, event string, c call) leaf {
 	row := events.LookupIn(a.name, event)
-	handler := slices.Concat(a.lead, []member{{a.Keys.Command, c.String()}})
+	handler := slices.Concat(a.Lead, []member{{Key: a.Keys.Command, Value: c.String()}})
 	if c.post != nil {
 		handler = c.post.handler()
 	}
 	if a.Unit > 0 {
 		deadline := max(dialect.Agent(a.name).Timeout(event), deadlineIn(c.args))
-		handler = append(handler, member{a.Keys.Timeout, int((deadline + a.Unit - 1) / a.Unit)})
+		handler = append(handler, member{Key: a.Keys.Timeout, Value: int((deadline + a.Unit - 1) / a.Unit)})
 	}
 	tool := row != nil && row.ToolMatched && !slices.Contains(strings.Fields(a.Plain), event)
 	switch {
 	case a.Shape == neutral.Listed:
-		item := slices.Concat([]member{{"event", event}}, handler)
-		return leaf{path: path[:len(path)-1], key: path[len(path)-1], value: item, list: true}
+		item := slices.Concat([]member{{Key: "event", Value: event}}, handler)
+		return leaf{Path: path[:len(path)-1], Key: path[len(path)-1], Value: item, List: true}
 	case a.Shape == neutral.Handlers, a.Shape == neutral.ByTool && !tool:
-		return leaf{path, event, handler, true}
+		return leaf{Path: path, Key: event, Value: handler, List: true}
 	}
-	group := []member{{"hooks", [][]member{handler}}}
+	group := []member{{Key: "hooks", Value: [][]member{handler}}}
 	if tool && !a.NoMatcher {
-		group = slices.Insert(group, 0, member{"matcher", "*"})
+		group = slices.Insert(group, 0, member{Key: "matcher", Value: "*"})
 	}
-	return leaf{path, event, group, true}
+	return leaf{Path: path, Key: event, Value: group, List: true}
 }
 
 // notes names settings with which the agent runs no hooks.
 func (t *target) notes() (notes []string) {
-	if t.agent.whole != nil {
+	if t.agent.files != nil {
 		return nil
 	}
 	if tree, err := t.agent.parse(t.path, t.file.text); err == nil {

@@ -123,7 +123,7 @@ func Connect(o Options) (Plan, error) {
 	if !o.AllEvents {
 		p.Left = t.agent.left()
 	}
-	if t.agent.whole != nil {
+	if t.agent.files != nil {
 		err = t.connectFiles(&p)
 	} else {
 		err = t.connect(&p)
@@ -189,7 +189,7 @@ func open(o Options) (*target, error) {
 		return nil, err
 	}
 	t := &target{Options: o, agent: a, path: path}
-	if a.whole == nil {
+	if a.files == nil {
 		t.file, err = readFile(path)
 	}
 	return t, err
@@ -256,7 +256,7 @@ func (t *target) edited(text []byte, all bool) ([]byte, error) {
 			return nil, t.at(err)
 		}
 	}
-	result, err := t.agent.format.add(without, append(slices.Clone(t.agent.beside), want...))
+	result, err := t.agent.format.add(without, append(slices.Clone(t.agent.Beside), want...))
 	if err != nil {
 		return nil, t.at(err)
 	}

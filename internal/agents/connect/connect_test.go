@@ -263,7 +263,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, path, []byte(`{"model": "new"}`))
-	if err := p.Apply(); err == nil || !strings.Contains(err.Error(), "has changed meanwhile") {
+	if err := p.Apply(); !errors.Is(err, ErrChanged) {
 		t.Errorf("got %v, want an error", err)
 	}
 	if got := string(readOrNil(t, path)); got != `{"model": "new"}` {

@@ -15,7 +15,7 @@ func Disconnect(o Options) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Agent: o.Agent, File: t.path}
-	if t.agent.whole != nil {
+	if t.agent.files != nil {
 		err = t.disconnectFiles(&p)
 	} else {
 		err = t.disconnect(&p)
@@ -107,7 +107,7 @@ func (a *agent) same(one, two []byte) bool {
 	}
 	first, err := a.format.parse(one)
 	second, err2 := a.format.parse(two)
-	return err == nil && err2 == nil && reflect.DeepEqual(first, second)
+	return sameText(one, two) && err == nil && err2 == nil && reflect.DeepEqual(first, second)
 }
 
 // backup returns the text from before the first connect; nil if there was no

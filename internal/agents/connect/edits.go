@@ -45,9 +45,9 @@ type object []member
 // keysOf are the keys that leaves begin with, each once, in order.
 func keysOf(leaves []leaf) (keys []string) {
 	for _, l := range leaves {
-		key := l.key
-		if len(l.path) > 0 {
-			key = l.path[0]
+		key := l.Key
+		if len(l.Path) > 0 {
+			key = l.Path[0]
 		}
 		if !slices.Contains(keys, key) {
 			keys = append(keys, key)
@@ -60,10 +60,10 @@ func keysOf(leaves []leaf) (keys []string) {
 func under(leaves []leaf, key string) (below []leaf, own leaf) {
 	for _, l := range leaves {
 		switch {
-		case len(l.path) == 0 && l.key == key:
+		case len(l.Path) == 0 && l.Key == key:
 			own = l
-		case len(l.path) > 0 && l.path[0] == key:
-			l.path = l.path[1:]
+		case len(l.Path) > 0 && l.Path[0] == key:
+			l.Path = l.Path[1:]
 			below = append(below, l)
 		}
 	}
@@ -73,15 +73,15 @@ func under(leaves []leaf, key string) (below []leaf, own leaf) {
 // nested is the new value of a key.
 func nested(below []leaf, own leaf) any {
 	switch {
-	case len(below) == 0 && own.list:
-		return []any{own.value}
+	case len(below) == 0 && own.List:
+		return []any{own.Value}
 	case len(below) == 0:
-		return own.value
+		return own.Value
 	}
 	var o object
 	for _, key := range keysOf(below) {
 		further, leaf := under(below, key)
-		o = append(o, member{key, nested(further, leaf)})
+		o = append(o, member{Key: key, Value: nested(further, leaf)})
 	}
 	return o
 }
@@ -98,7 +98,7 @@ func flow(v any, quote func(string) string) string {
 		return flow([]member(v), quote)
 	case []member:
 		for _, m := range v {
-			parts = append(parts, quote(m.key)+": "+flow(m.value, quote))
+			parts = append(parts, quote(m.Key)+": "+flow(m.Value, quote))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case [][]member:

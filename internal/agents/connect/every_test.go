@@ -30,7 +30,7 @@ var beginnings = map[neutral.Format]string{
 // only its owner can read.
 func TestEveryAgentByteForByte(t *testing.T) {
 	for _, a := range agents() {
-		if a.Manual != "" || a.whole != nil {
+		if a.Manual != "" || a.files != nil {
 			continue
 		}
 		t.Run(string(a.name), func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestEveryAgentByteForByte(t *testing.T) {
 				a.leaf(path, rows[0].Name, call{program: "/opt/other/guard", agent: "x"}),
 				a.leaf(path, rows[len(rows)-1].Name, call{program: "/opt/other/logger", agent: "y"}),
 			}
-			before, err := a.format.add(before, slices.Concat(leavesOf(a.Beside), others))
+			before, err := a.format.add(before, slices.Concat(a.Beside, others))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestEveryAgentByteForByte(t *testing.T) {
 // in a folder that a link may lead to; and they go alone.
 func TestEveryPluginAlone(t *testing.T) {
 	for _, a := range agents() {
-		if a.whole == nil {
+		if a.files == nil {
 			continue
 		}
 		t.Run(string(a.name), func(t *testing.T) {

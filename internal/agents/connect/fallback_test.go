@@ -137,7 +137,7 @@ func TestOldRegistrations(t *testing.T) {
 	deadline := regexp.MustCompile(`(timeout(?:Sec|_ms)?"?(?: =|:) )\d+`)
 	kept := regexp.MustCompile(` \|\| \{ dd [^\n"]*?2>/dev/null`)
 	for _, a := range agents() {
-		if a.Manual != "" || a.whole != nil && a.Files == neutral.Plugin {
+		if a.Manual != "" || a.files != nil && a.Files == neutral.Plugin {
 			continue
 		}
 		t.Run(string(a.name), func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestOldRegistrations(t *testing.T) {
 			fresh := written(t, path)
 			change := func(with func(text string) string) (changed bool) {
 				files := []string{path}
-				if a.whole != nil {
+				if a.files != nil {
 					files, _ = filepath.Glob(path + "/*")
 				}
 				for _, file := range files {

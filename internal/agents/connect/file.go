@@ -92,6 +92,9 @@ func (p Plan) Diff() []byte {
 	return bearer.ReplaceAll(out.Bytes(), []byte("Bearer TOKEN"))
 }
 
+// ErrChanged says that a file has changed since it was read, and was left alone.
+var ErrChanged = errors.New("it has changed meanwhile")
+
 // Apply writes the plan: first the backup, then the file, each in one step.
 // A file that has changed since it was read is left alone. On an error the
 // changes before the failed one are done, and those after it are not.
@@ -107,7 +110,7 @@ func (p Plan) Apply() error {
 func (c Change) apply() error {
 	now, err := readfile.Read(c.Path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) != c.New || !bytes.Equal(now, c.Before) {
-		return fmt.Errorf("write %s: it has changed meanwhile", c.Path)
+		return fmt.Errorf("write %s: %w", c.Path, ErrChanged)
 	}
 	if c.Backup != "" {
 		if err := replace(c.Backup, c.Before, c.BackupMode); err != nil {

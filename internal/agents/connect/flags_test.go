@@ -213,7 +213,7 @@ func deadlineForAsks(t *testing.T, a *agent) {
 	for _, step := range []struct{ asks, seconds int }{{120, 145}, {300, 345}, {60, 345}, {600, 600}} {
 		want := min(step.seconds, int(a.Longest.Seconds()))
 		o.AskTimeout = time.Duration(step.asks) * time.Second
-		if s := Inspect(o); a.whole == nil && s.Hurries != (want > had) {
+		if s := Inspect(o); a.files == nil && s.Hurries != (want > had) {
 			t.Errorf("%d s: hurries is %t", step.asks, s.Hurries)
 		}
 		had = want
@@ -223,7 +223,7 @@ func deadlineForAsks(t *testing.T, a *agent) {
 			t.Errorf("%d s: the settings changed, where no deadline can be written: %s", step.asks, text)
 		}
 		calls, deadlines := fmt.Sprintf(`--timeout=%ds`, want), fmt.Sprintf(`timeout(Sec|_ms)?"?( =|:) %d(000)?\b`, want)
-		if a.whole != nil {
+		if a.files != nil {
 			calls, deadlines = `const connected`, fmt.Sprintf(`"deadlineMS":%d000}`, want)
 		}
 		n := len(regexp.MustCompile(calls).FindAllString(text, -1))

@@ -120,7 +120,7 @@ func (plugin) renewed(t *target, have []byte, want ownFile) []byte {
 
 // connectFiles plans the files, then the entry that names them.
 func (t *target) connectFiles(p *Plan) (err error) {
-	if p.Changes, err = t.writeFiles(); err != nil || t.agent.entry == nil {
+	if p.Changes, err = t.writeFiles(); err != nil || t.agent.Entry == nil {
 		return err
 	}
 	c, notes, err := t.writeEntry()
@@ -130,7 +130,7 @@ func (t *target) connectFiles(p *Plan) (err error) {
 
 // disconnectFiles plans to take the entry out, then to remove the files.
 func (t *target) disconnectFiles(p *Plan) (err error) {
-	if t.agent.entry != nil {
+	if t.agent.Entry != nil {
 		if p.Changes, err = t.removeEntry(); err != nil {
 			return err
 		}
@@ -145,9 +145,9 @@ func (t *target) writeFiles() ([]Change, error) {
 	return t.eachFile(func(want ownFile, f file) (Change, bool, error) {
 		executable := f.mode&0o100 == want.mode&0o100
 		switch {
-		case f.exists && !t.agent.whole.owns(t, f.text):
+		case f.exists && !t.agent.files.owns(t, f.text):
 			return Change{}, false, &FileError{f.real, 0, 0, errTaken}
-		case f.exists && executable && t.agent.whole.current(t, f.text, want.text):
+		case f.exists && executable && t.agent.files.current(t, f.text, want.text):
 			return Change{}, false, nil
 		}
 		return Change{
@@ -160,7 +160,7 @@ func (t *target) writeFiles() ([]Change, error) {
 func (t *target) removeFiles() ([]Change, error) {
 	return t.eachFile(func(_ ownFile, f file) (Change, bool, error) {
 		c := Change{Path: f.real, Before: f.with(f.text), Remove: true, OwnDir: t.agent.OwnDir}
-		return c, f.exists && t.agent.whole.owns(t, f.text), nil
+		return c, f.exists && t.agent.files.owns(t, f.text), nil
 	})
 }
 
@@ -171,12 +171,12 @@ func (t *target) eachFile(plan func(want ownFile, f file) (Change, bool, error))
 		return nil, fmt.Errorf("connect %s: %w", t.Agent, err)
 	}
 	var changes []Change
-	for _, want := range t.agent.whole.list(t) {
+	for _, want := range t.agent.files.list(t) {
 		f, err := readFile(filepath.Join(t.path, want.name))
 		if err != nil {
 			return nil, err
 		}
-		want.text = t.agent.whole.renewed(t, f.text, want)
+		want.text = t.agent.files.renewed(t, f.text, want)
 		c, wanted, err := plan(want, f)
 		if err != nil {
 			return nil, err
@@ -194,14 +194,14 @@ func (t *target) inspectFiles(s *Status) error {
 	outdated := false
 	_, err := t.eachFile(func(want ownFile, f file) (Change, bool, error) {
 		switch {
-		case !f.exists || !t.agent.whole.owns(t, f.text):
+		case !f.exists || !t.agent.files.owns(t, f.text):
 		case want.event != "":
 			c := callIn(f.text, t.Agent)
 			s.Events, s.Bridge = append(s.Events, want.event), c.program
 			s.saw(c.socket(), c.failClosed())
 			s.sawDeadline(t, registration{event: want.event, call: c})
 			return Change{}, false, nil
-		case t.agent.whole.current(t, f.text, want.text):
+		case t.agent.files.current(t, f.text, want.text):
 			s.Events = t.agent.events(true)
 			s.sawPlugin(f.text)
 			return Change{}, false, nil
@@ -216,7 +216,7 @@ func (t *target) inspectFiles(s *Status) error {
 		s.Missing, s.Note = s.Events, "its plugin is not this version's, or is for other settings: type `hookd connect "+
 			t.Agent+"` again"
 	}
-	if err != nil || t.agent.entry == nil || len(s.Events) == 0 {
+	if err != nil || t.agent.Entry == nil || len(s.Events) == 0 {
 		return err
 	}
 	missing, notes, err := t.inspectEntry()

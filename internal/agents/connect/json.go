@@ -126,13 +126,13 @@ func (e *jsonEdit) object(v *hujson.Value, leaves []leaf) error {
 		m := memberOf(o, key)
 		switch {
 		case m == nil:
-			fresh = append(fresh, member{key, nested(below, own)})
+			fresh = append(fresh, member{Key: key, Value: nested(below, own)})
 		case len(below) > 0:
 			if err := e.object(&m.Value, below); err != nil {
 				return err
 			}
-		case own.list:
-			if err := e.array(&m.Value, own.value); err != nil {
+		case own.List:
+			if err := e.array(&m.Value, own.Value); err != nil {
 				return err
 			}
 		}
@@ -140,11 +140,11 @@ func (e *jsonEdit) object(v *hujson.Value, leaves []leaf) error {
 	if len(fresh) > 0 {
 		e.insert(v, lastOf(o), o.AfterExtra, func(indent string, inline bool) (items []string) {
 			for _, m := range fresh {
-				text := oneLine(m.value)
+				text := oneLine(m.Value)
 				if !inline {
-					text = e.render(m.value, indent)
+					text = e.render(m.Value, indent)
 				}
-				items = append(items, jsonString(m.key)+": "+text)
+				items = append(items, jsonString(m.Key)+": "+text)
 			}
 			return items
 		})
@@ -252,7 +252,7 @@ func (e *jsonEdit) render(v any, indent string) string {
 	}
 	var lines []string
 	for _, f := range m {
-		lines = append(lines, jsonString(f.key)+": "+e.render(f.value, indent+e.step))
+		lines = append(lines, jsonString(f.Key)+": "+e.render(f.Value, indent+e.step))
 	}
 	inner := e.newline + indent + e.step
 	return "{" + inner + strings.Join(lines, ","+inner) + e.newline + indent + "}"

@@ -27,17 +27,41 @@ type jsonCut struct {
 	text  []byte
 }
 
-// object cuts out of the objects that rest leads to from v, which path led to,
-// and reports whether v is empty now because of that.
-func (r *jsonCut) object(v *hujson.Value, rest, path []string) bool {
+// members cuts the members that go out of the object v, which path led to, and reports whether it is empty now
+// because of that.
+func (r *jsonCut) members(v *hujson.Value, path []string, goes func(m *hujson.ObjectMember, here []string) bool) bool {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return false
 	}
 	gone := make([]bool, len(o.Members))
+	var spans []span
 	for i := range o.Members {
 		m := &o.Members[i]
-		here := append(slices.Clone(path), nameOf(m.Name))
+		gone[i] = goes(m, append(slices.Clone(path), nameOf(m.Name)))
+		spans = append(spans, spanOf(m.Name.StartOffset, &m.Value, i == len(o.Members)-1))
+	}
+	return r.cutOut(spans, gone)
+}
+
+// elements cuts the elements that go out of the list v, and reports whether it is empty now because of that.
+func (r *jsonCut) elements(v *hujson.Value, goes func(*hujson.Value) bool) bool {
+	a, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return false
+	}
+	gone := make([]bool, len(a.Elements))
+	var spans []span
+	for i := range a.Elements {
+		gone[i] = goes(&a.Elements[i])
+		spans = append(spans, spanOf(a.Elements[i].StartOffset, &a.Elements[i], i == len(a.Elements)-1))
+	}
+	return r.cutOut(spans, gone)
+}
+
+// object cuts calls of the bridge out of the objects that rest leads to from v, as members does.
+func (r *jsonCut) object(v *hujson.Value, rest, path []string) bool {
+	return r.members(v, path, func(m *hujson.ObjectMember, here []string) bool {
 		empty := false
 		switch {
 		case len(rest) == 0:
@@ -45,43 +69,30 @@ func (r *jsonCut) object(v *hujson.Value, rest, path []string) bool {
 		case rest[0] == "*" || rest[0] == nameOf(m.Name):
 			empty = r.object(&m.Value, rest[1:], here)
 		}
-		gone[i] = empty && !r.keep(here)
-	}
-	for i := range o.Members {
-		gone[i] = gone[i] || r.isBeside(&o.Members[i], path)
-	}
-	r.cutOut(spansOf(o), gone)
-	return len(gone) > 0 && !slices.Contains(gone, false)
+		return empty && !r.keep(here) || r.isBeside(m, path)
+	})
 }
 
 // isBeside reports whether connect put a member of the object at path
 // beside the hooks.
 func (r *jsonCut) isBeside(m *hujson.ObjectMember, path []string) bool {
-	return slices.ContainsFunc(r.agent.beside, func(l leaf) bool {
+	return slices.ContainsFunc(r.agent.Beside, func(l leaf) bool {
 		v, _ := m.Value.Value.(hujson.Literal)
-		same := slices.Equal(l.path, path) && l.key == nameOf(m.Name) && string(v) == fmt.Sprint(l.value)
-		return same && !r.keep(append(slices.Clone(path), l.key))
+		same := slices.Equal(l.Path, path) && l.Key == nameOf(m.Name) && string(v) == fmt.Sprint(l.Value)
+		return same && !r.keep(append(slices.Clone(path), l.Key))
 	})
 }
 
-// list cuts out of the hooks of an event, and reports whether none is left
-// because of that.
+// list cuts calls of the bridge out of the hooks of an event, as elements does.
 func (r *jsonCut) list(v *hujson.Value) bool {
-	a, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return false
-	}
-	gone := make([]bool, len(a.Elements))
-	for i := range a.Elements {
-		o, ok := a.Elements[i].Value.(*hujson.Object)
+	return r.elements(v, func(item *hujson.Value) bool {
+		o, ok := item.Value.(*hujson.Object)
 		if !ok {
-			continue
+			return false
 		}
 		hooks := memberOf(o, "hooks")
-		gone[i] = r.isOurs(o) || hooks != nil && r.list(&hooks.Value)
-	}
-	r.cutOut(elementsOf(a), gone)
-	return len(gone) > 0 && !slices.Contains(gone, false)
+		return r.isOurs(o) || hooks != nil && r.list(&hooks.Value)
+	})
 }
 
 func (r *jsonCut) isOurs(o *hujson.Object) bool {
@@ -101,21 +112,6 @@ func (r *jsonCut) isOurs(o *hujson.Object) bool {
 // it is, -1 = there is none.
 type span struct{ start, end, comma int }
 
-func spansOf(o *hujson.Object) (spans []span) {
-	for i := range o.Members {
-		m := &o.Members[i]
-		spans = append(spans, spanOf(m.Name.StartOffset, &m.Value, i == len(o.Members)-1))
-	}
-	return spans
-}
-
-func elementsOf(a *hujson.Array) (spans []span) {
-	for i := range a.Elements {
-		spans = append(spans, spanOf(a.Elements[i].StartOffset, &a.Elements[i], i == len(a.Elements)-1))
-	}
-	return spans
-}
-
 func spanOf(start int, v *hujson.Value, last bool) span {
 	s := span{start, v.EndOffset, v.EndOffset + len(v.AfterExtra)}
 	if last && v.AfterExtra == nil {
@@ -125,8 +121,8 @@ func spanOf(start int, v *hujson.Value, last bool) span {
 }
 
 // cutOut cuts out the members that are gone, with the white space before them and the commas
-// that nothing needs any more. Comments stay.
-func (r *jsonCut) cutOut(spans []span, gone []bool) {
+// that nothing needs any more, and reports whether none is left because of that. Comments stay.
+func (r *jsonCut) cutOut(spans []span, gone []bool) bool {
 	for i, s := range spans {
 		if !gone[i] {
 			continue
@@ -145,6 +141,7 @@ func (r *jsonCut) cutOut(spans []span, gone []bool) {
 			}
 		}
 	}
+	return len(gone) > 0 && !slices.Contains(gone, false)
 }
 
 // cuts are the edits that take leaves out, and the objects and lists that hold
@@ -159,44 +156,19 @@ func (f jsonFormat) cuts(text []byte, leaves []leaf, keep func(path []string) bo
 	return r.edits, nil
 }
 
-// leaves cuts out of the object v, which path led to, and reports whether it is
-// empty now because of that.
+// leaves cuts leaves out of the object v, as members does.
 func (r *jsonCut) leaves(v *hujson.Value, leaves []leaf, path []string) bool {
-	o, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return false
-	}
-	gone := make([]bool, len(o.Members))
-	for i := range o.Members {
-		m := &o.Members[i]
+	return r.members(v, path, func(m *hujson.ObjectMember, here []string) bool {
 		below, own := under(leaves, nameOf(m.Name))
-		here := append(slices.Clone(path), nameOf(m.Name))
 		switch {
 		case len(below) > 0:
-			gone[i] = r.leaves(&m.Value, below, here) && !r.keep(here)
-		case own.list:
-			gone[i] = r.item(&m.Value, own.value) && !r.keep(here)
-		default:
-			gone[i] = own.key != "" && says(&m.Value, own.value)
+			return r.leaves(&m.Value, below, here) && !r.keep(here)
+		case own.List:
+			is := func(item *hujson.Value) bool { return says(item, own.Value) }
+			return r.elements(&m.Value, is) && !r.keep(here)
 		}
-	}
-	r.cutOut(spansOf(o), gone)
-	return slices.Contains(gone, true) && !slices.Contains(gone, false)
-}
-
-// item cuts an item out of a list, and reports whether it is empty now because
-// of that.
-func (r *jsonCut) item(v *hujson.Value, item any) bool {
-	a, ok := v.Value.(*hujson.Array)
-	if !ok {
-		return false
-	}
-	gone := make([]bool, len(a.Elements))
-	for i := range a.Elements {
-		gone[i] = says(&a.Elements[i], item)
-	}
-	r.cutOut(elementsOf(a), gone)
-	return slices.Contains(gone, true) && !slices.Contains(gone, false)
+		return own.Key != "" && says(&m.Value, own.Value)
+	})
 }
 
 // says reports whether a literal is the literal that connect writes for want.

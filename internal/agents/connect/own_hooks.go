@@ -23,7 +23,7 @@ func OwnHooks(o Options) (path string, list []OwnHook, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if t.agent.whole != nil || t.agent.Shape != neutral.Grouped || len(t.agent.At) != 1 {
+	if t.agent.files != nil || t.agent.Shape != neutral.Grouped || len(t.agent.At) != 1 {
 		return t.path, nil, fmt.Errorf("%s: its hooks are not written as groups of commands", o.Agent)
 	}
 	tree, err := t.agent.parse(t.path, t.file.text)

@@ -79,7 +79,7 @@ func allowEntries(t *target, p *Plan, note file, commands [][]string) (string, e
 	p.Changes = append(p.Changes, c)
 	ours := []string{}
 	for _, l := range leaves {
-		ours = append(ours, l.value.(string))
+		ours = append(ours, l.Value.(string))
 	}
 	list, err := json.MarshalIndent(ours, "", "  ")
 	return neutral.OwnListMark + string(list) + "\n", err
@@ -89,7 +89,7 @@ func allowEntries(t *target, p *Plan, note file, commands [][]string) (string, e
 func entryLeaves(t *target, entries []string) (list []leaf) {
 	at := t.agent.OwnList.At
 	for _, entry := range entries {
-		list = append(list, leaf{path: at[:len(at)-1], key: at[len(at)-1], value: entry, list: true})
+		list = append(list, leaf{Path: at[:len(at)-1], Key: at[len(at)-1], Value: entry, List: true})
 	}
 	return list
 }

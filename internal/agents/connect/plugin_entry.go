@@ -12,19 +12,11 @@ import (
 	"github.com/hookd/hookd/internal/contract/dialect/neutral"
 )
 
-// entry has the members that an agent's settings need for it to run hookd's files.
-type entry struct {
-	env, file string   // variable that names the settings; their name in the agent's folder
-	at        []string // the object that all leaves are in
-	leaves    func(tree map[string]any) []leaf
-	switches  []neutral.Toggle
-}
-
 // settings are the file that holds the entry, and its parsed text.
 func (t *target) settings() (file, map[string]any, error) {
-	e := t.agent.entry
-	path := filepath.Join(t.agent.folder(t.Options), e.file)
-	if own := t.Getenv(e.env); own != "" {
+	e := t.agent.Entry
+	path := filepath.Join(t.agent.folder(t.Options), e.File)
+	if own := t.Getenv(e.Env); own != "" {
 		path = own
 		if rest, ok := strings.CutPrefix(own, "~/"); ok {
 			path = filepath.Join(t.Home, rest)
@@ -38,8 +30,8 @@ func (t *target) settings() (file, map[string]any, error) {
 	if err != nil {
 		return f, nil, (&target{path: f.real}).at(err)
 	}
-	if len(e.at) > 0 && includes(neutral.Value(tree, e.at...)) {
-		return f, nil, &FileError{f.real, 0, 0, fmt.Errorf("`%s` includes another file: add %s there by hand", strings.Join(e.at, "."), said(missingLeaves(tree, e.leaves(tree))))}
+	if len(e.At) > 0 && includes(neutral.Value(tree, e.At...)) {
+		return f, nil, &FileError{f.real, 0, 0, fmt.Errorf("`%s` includes another file: add %s there by hand", strings.Join(e.At, "."), said(missingLeaves(tree, e.Leaves(tree))))}
 	}
 	return f, tree, nil
 }
@@ -58,12 +50,12 @@ func includes(v any) bool {
 // has reports whether a tree has a leaf: a member, whatever its value, or an
 // item of a list.
 func has(tree map[string]any, l leaf) bool {
-	path := append(slices.Clone(l.path), l.key)
-	if !l.list {
+	path := append(slices.Clone(l.Path), l.Key)
+	if !l.List {
 		return holds(tree, path)
 	}
 	list, _ := neutral.Value(tree, path...).([]any)
-	return slices.Contains(list, l.value)
+	return slices.Contains(list, l.Value)
 }
 
 func missingLeaves(tree map[string]any, leaves []leaf) []leaf {
@@ -74,7 +66,7 @@ func missingLeaves(tree map[string]any, leaves []leaf) []leaf {
 func said(leaves []leaf) string {
 	var words []string
 	for _, l := range leaves {
-		words = append(words, fmt.Sprintf("`%s.%s: %s`", strings.Join(l.path, "."), l.key, oneLine(l.value)))
+		words = append(words, fmt.Sprintf("`%s.%s: %s`", strings.Join(l.Path, "."), l.Key, oneLine(l.Value)))
 	}
 	return strings.Join(words, ", ")
 }
@@ -85,9 +77,9 @@ func (t *target) writeEntry() ([]Change, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	leaves := t.agent.entry.leaves(tree)
+	leaves := t.agent.Entry.Leaves(tree)
 	missing := missingLeaves(tree, leaves)
-	notes := switchedOff(f.real, tree, t.agent.entry.switches)
+	notes := switchedOff(f.real, tree, t.agent.Entry.Switches)
 	if len(missing) == 0 {
 		return nil, notes, nil
 	}
@@ -122,7 +114,7 @@ func (t *target) removeEntry() ([]Change, error) {
 	if err != nil {
 		return nil, &FileError{backup.real, 0, 0, err}
 	}
-	leaves := missingLeaves(was, t.agent.entry.leaves(tree))
+	leaves := missingLeaves(was, t.agent.Entry.Leaves(tree))
 	text, err := json5Format{}.drop(f.text, leaves, func(path []string) bool { return holds(was, path) })
 	if err != nil {
 		return nil, (&target{path: f.real}).at(err)
@@ -147,7 +139,7 @@ func (t *target) removeEntry() ([]Change, error) {
 	return []Change{c}, nil
 }
 
-// sameText reports whether two texts differ in white space and commas alone.
+// sameText reports whether two texts differ in white space and commas alone, comments included.
 func sameText(a, b []byte) bool {
 	drop := func(r rune) rune {
 		if strings.ContainsRune(" \t\r\n,", r) {
@@ -164,10 +156,10 @@ func (t *target) inspectEntry() (missing string, notes []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if list := missingLeaves(tree, t.agent.entry.leaves(tree)); len(list) > 0 {
+	if list := missingLeaves(tree, t.agent.Entry.Leaves(tree)); len(list) > 0 {
 		missing = f.real + " lacks " + said(list) + ": type `hookd connect " + t.Agent + "` again"
 	}
-	return missing, switchedOff(f.real, tree, t.agent.entry.switches), nil
+	return missing, switchedOff(f.real, tree, t.agent.Entry.Switches), nil
 }
 
 // without returns a copy of v without leaves and without the objects that are empty then.
@@ -182,11 +174,11 @@ func without(tree map[string]any, leaves []leaf) map[string]any {
 			}
 			continue
 		case []any:
-			if own.list {
-				v = slices.DeleteFunc(slices.Clone(inner), func(item any) bool { return item == own.value })
+			if own.List {
+				v = slices.DeleteFunc(slices.Clone(inner), func(item any) bool { return item == own.Value })
 			}
 		}
-		if own.key == "" || own.list || v != own.value {
+		if own.Key == "" || own.List || v != own.Value {
 			out[key] = v
 		}
 	}

@@ -136,7 +136,7 @@ func FuzzJSON5(f *testing.F) {
 		if err != nil {
 			return
 		}
-		leaves := find("openclaw").entry.leaves(before)
+		leaves := find("openclaw").Entry.Leaves(before)
 		missing := missingLeaves(before, leaves)
 		added, err := json5Format{}.add(text, missing)
 		if err != nil {

@@ -16,7 +16,8 @@ type Post struct {
 
 // handler has the members that stand in the place of a command.
 func (p *Post) handler() []member {
-	return []member{{"type", "http"}, {"url", p.URL}, {"headers", []member{{"Authorization", "Bearer " + p.Token}}}}
+	return []member{{Key: "type", Value: "http"}, {Key: "url", Value: p.URL},
+		{Key: "headers", Value: []member{{Key: "Authorization", Value: "Bearer " + p.Token}}}}
 }
 
 // postOf reads an address that is hookd's for agent, on whatever port.

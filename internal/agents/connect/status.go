@@ -105,7 +105,7 @@ func (s *Status) judge(want []string) {
 
 // inspect finds the events for which our calls stand in the settings.
 func (t *target) inspect(s *Status) error {
-	if t.agent.whole != nil {
+	if t.agent.files != nil {
 		return t.inspectFiles(s)
 	}
 	tree, err := t.agent.parse(t.path, t.file.text)

@@ -40,13 +40,13 @@ func (f tomlFormat) add(text []byte, leaves []leaf) ([]byte, error) {
 		if len(out) > 0 {
 			out = append(out, nl...)
 		}
-		out = append(out, "[["+l.key+"]]"+nl...)
-		for _, m := range l.value.([]member) {
-			out = append(out, m.key+" = "+tomlValue(m.value)+nl...)
+		out = append(out, "[["+l.Key+"]]"+nl...)
+		for _, m := range l.Value.([]member) {
+			out = append(out, m.Key+" = "+tomlValue(m.Value)+nl...)
 		}
 	}
 	if _, err := f.parse(out); err != nil {
-		return nil, fmt.Errorf("its hooks are not written as [[%s]] tables, so none can be added", leaves[0].key)
+		return nil, fmt.Errorf("its hooks are not written as [[%s]] tables, so none can be added", leaves[0].Key)
 	}
 	return out, nil
 }

@@ -26,21 +26,13 @@ type format interface {
 	remove(text []byte, a *agent, ours func(call) bool, keep func(path []string) bool) ([]byte, error)
 }
 
-// leaf is something to insert: a member of the object at path, or, when list
-// is set, an item of the list that the member holds. Objects and lists on the
-// way are made.
-type leaf struct {
-	path  []string
-	key   string
-	value any // string, int, bool, []member, or a list of []member
-	list  bool
-}
-
-// member is one member of an object that is to be written, in its place.
-type member struct {
-	key   string
-	value any
-}
+type (
+	// leaf is something to insert. Objects and lists on the way are made. Its value is a string, int, bool,
+	// []member, or a list of []member.
+	leaf = neutral.Leaf
+	// member is one member of an object that is to be written.
+	member = neutral.Setting
+)
 
 // registration is one call of the bridge in a settings file.
 type registration struct {
@@ -185,10 +177,10 @@ func holds(tree map[string]any, path []string) bool {
 // are empty then. It serves to compare the rest, which is not ours.
 func (a *agent) without(tree map[string]any) map[string]any {
 	clean, _ := a.pruned(tree).(map[string]any)
-	for _, l := range a.beside {
-		parent, _ := neutral.Value(clean, l.path...).(map[string]any)
-		if fmt.Sprint(parent[l.key]) == fmt.Sprint(l.value) {
-			delete(parent, l.key)
+	for _, l := range a.Beside {
+		parent, _ := neutral.Value(clean, l.Path...).(map[string]any)
+		if fmt.Sprint(parent[l.Key]) == fmt.Sprint(l.Value) {
+			delete(parent, l.Key)
 		}
 	}
 	clean, _ = a.pruned(clean).(map[string]any)
@@ -198,7 +190,7 @@ func (a *agent) without(tree map[string]any) map[string]any {
 // hasBeside reports whether connect puts a member of that key beside the hooks,
 // at the top of a file.
 func (a *agent) hasBeside(key string) bool {
-	return slices.ContainsFunc(a.beside, func(l leaf) bool { return len(l.path) == 0 && l.key == key })
+	return slices.ContainsFunc(a.Beside, func(l leaf) bool { return len(l.Path) == 0 && l.Key == key })
 }
 
 // pruned drops calls of the bridge and empty objects and lists, everywhere.

@@ -17,7 +17,7 @@ import (
 // of the agent, in the form of that event, with a deadline, and calls the bridge.
 func TestWrittenSettingsAreTheAgents(t *testing.T) {
 	for _, a := range agents() {
-		if a.Manual != "" || a.whole != nil {
+		if a.Manual != "" || a.files != nil {
 			continue
 		}
 		t.Run(string(a.name), func(t *testing.T) {
@@ -33,9 +33,9 @@ func TestWrittenSettingsAreTheAgents(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			for _, l := range a.beside {
-				if !holds(tree, append(slices.Clone(l.path), l.key)) {
-					t.Errorf("%s is missing beside the hooks", l.key)
+			for _, l := range a.Beside {
+				if !holds(tree, append(slices.Clone(l.Path), l.Key)) {
+					t.Errorf("%s is missing beside the hooks", l.Key)
 				}
 			}
 			var seen []string

@@ -159,13 +159,13 @@ func (e *yamlEdit) mapping(n *yaml.Node, leaves []leaf) error {
 		case v == nil && there:
 			err = nodeError(n, "%q comes from a merge (<<) here: write it out first", key)
 		case v == nil:
-			fresh = append(fresh, member{key, nested(below, own)})
+			fresh = append(fresh, member{Key: key, Value: nested(below, own)})
 		case isNull(v):
 			err = e.fill(v, nested(below, own))
 		case len(below) > 0:
 			err = e.mapping(v, below)
-		case own.list:
-			err = e.sequence(v, own.value)
+		case own.List:
+			err = e.sequence(v, own.Value)
 		}
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (e *yamlEdit) mapping(n *yaml.Node, leaves []leaf) error {
 func (e *yamlEdit) members(n *yaml.Node, fresh []member) error {
 	kept := fresh[:0]
 	for _, m := range fresh {
-		if place := fmt.Sprintf("%p %s", n, m.key); !e.done[place] {
+		if place := fmt.Sprintf("%p %s", n, m.Key); !e.done[place] {
 			e.done[place] = true
 			kept = append(kept, m)
 		}

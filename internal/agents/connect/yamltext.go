@@ -14,7 +14,7 @@ import (
 func fresh(leaves []leaf) (members []member) {
 	for _, key := range keysOf(leaves) {
 		below, own := under(leaves, key)
-		members = append(members, member{key, nested(below, own)})
+		members = append(members, member{Key: key, Value: nested(below, own)})
 	}
 	return members
 }
@@ -22,8 +22,8 @@ func fresh(leaves []leaf) (members []member) {
 // block writes members on lines of their own.
 func block(members []member, indent string) (lines []string) {
 	for _, m := range members {
-		head := indent + yamlString(m.key) + ":"
-		switch v := m.value.(type) {
+		head := indent + yamlString(m.Key) + ":"
+		switch v := m.Value.(type) {
 		case object:
 			lines = append(lines, head)
 			lines = append(lines, block(v, indent+"  ")...)
