@@ -311,7 +311,11 @@ func carryOut(p connect.Plan, f connectFlags, word string) (connected, error) {
 		}
 	}
 	if err := p.Apply(); err != nil {
-		return answer, fail(exitFailed, "see which user owns the file and its folder, then type the command again", "%w", err)
+		hint := "see which user owns the file and its folder, then type the command again"
+		if errors.Is(err, connect.ErrChanged) {
+			hint = "type the command again"
+		}
+		return answer, fail(exitFailed, hint, "%w", err)
 	}
 	return answer, nil
 }
@@ -339,6 +343,13 @@ func (c connected) dry(p *printer) {
 			paint = red
 		}
 		p.line(p.paint(paint, escape(text, keepTabs)))
+	}
+	c.notes(p)
+}
+
+func (c connected) notes(p *printer) {
+	for _, n := range c.Notes {
+		p.linef("note: %s", n)
 	}
 }
 
@@ -368,9 +379,7 @@ func (c connected) done(p *printer) {
 	if len(c.Left) > 0 && c.Changed {
 		p.linef("left out, as they come very often: %s (--all-events adds them)", strings.Join(c.Left, ", "))
 	}
-	for _, n := range c.Notes {
-		p.linef("note: %s", n)
-	}
+	c.notes(p)
 	if c.word == "connected" {
 		c.without(p)
 	}

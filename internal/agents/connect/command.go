@@ -11,7 +11,7 @@ type call struct {
 	program  string   // path of hookd-bridge; or of hookd, when bridge is an argument
 	agent    string   // the agent that it speaks for
 	args     []string // what follows
-	fallback string   // what follows these, for a shell: see agent.guard
+	fallback string   // what follows these, for a shell: see agent.fallback
 	post     *Post    // instead of a command line; nil = none
 
 	deadline time.Duration // that the settings give it; 0 = the agent's own
@@ -42,7 +42,7 @@ func (c call) words() []string {
 // callOf reads a command line that calls hookd's bridge for agent, whatever
 // its path and flags. A line that does more than that is the user's own.
 func callOf(line, agent string) (call, bool) {
-	line, guard := cutFallback(line)
+	line, fallback := cutFallback(line)
 	words, ok := split(line)
 	if !ok || len(words) < 2 {
 		return call{}, false
@@ -58,7 +58,7 @@ func callOf(line, agent string) (call, bool) {
 	default:
 		return call{}, false
 	}
-	return call{program: program, agent: rest[0], args: rest[1:], fallback: guard}, rest[0] == agent
+	return call{program: program, agent: rest[0], args: rest[1:], fallback: fallback}, rest[0] == agent
 }
 
 // plain are the characters that mean nothing to a shell.

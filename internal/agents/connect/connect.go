@@ -142,8 +142,7 @@ func Connect(o Options) (Plan, error) {
 
 // way is the flag of the way that is asked for instead of commands; "" = none.
 func (t *target) way() string {
-	switch {
-	case t.Post != nil:
+	if t.Post != nil {
 		return "--http"
 	}
 	return ""
@@ -163,7 +162,7 @@ type target struct {
 	agent *agent
 	again bool // what is current is written again, too
 	path  string
-	file  file // empty for agents with whole files
+	file  file // empty for agents whose hooks are files
 }
 
 func open(o Options) (*target, error) {
@@ -209,8 +208,23 @@ func (t *target) connect(p *Plan) error {
 	if had, err := t.agent.registered(t.path, t.file.text); err == nil && len(had) == 0 && t.file.exists {
 		c.Backup = c.Path + BackupSuffix
 	}
-	p.Changes = []Change{c}
+	p.Changes, p.Notes = []Change{c}, t.agent.widened(t.path, t.file.text, text)
 	return t.writeManifest(p)
+}
+
+// widened says which calls the agent made only for some tools, or without waiting, that it makes each time with the
+// text after: a person may have meant that.
+func (a *agent) widened(path string, before, after []byte) (notes []string) {
+	was, _ := a.registered(path, before)
+	now, _ := a.registered(path, after)
+	for _, h := range was {
+		same := func(now registration) bool { return now.event == h.event && now.loose == h.loose }
+		if h.loose != "" && !slices.ContainsFunc(now, same) {
+			notes = append(notes, fmt.Sprintf("%s was registered %s, now it is for each call: "+
+				"if you meant that, change it back in %s", h.event, h.loose, path))
+		}
+	}
+	return notes
 }
 
 // edited returns text with the bridge in it.

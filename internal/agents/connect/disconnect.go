@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"reflect"
-	"strings"
 )
 
 // Disconnect plans to take out the calls that Connect put in, whatever the path of the
@@ -94,17 +93,6 @@ func (t *target) cutOut(keep func([]string) bool) ([]byte, error) {
 // same reports whether two texts say the same, comments included: they differ
 // in white space and commas that mean nothing.
 func (a *agent) same(one, two []byte) bool {
-	drop := func(text []byte) []byte {
-		return bytes.Map(func(r rune) rune {
-			if strings.ContainsRune(" \t\r\n,", r) {
-				return -1
-			}
-			return r
-		}, text)
-	}
-	if !bytes.Equal(drop(one), drop(two)) {
-		return false
-	}
 	first, err := a.format.parse(one)
 	second, err2 := a.format.parse(two)
 	return sameText(one, two) && err == nil && err2 == nil && reflect.DeepEqual(first, second)

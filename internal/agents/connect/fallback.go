@@ -57,7 +57,7 @@ var withFallback = lazyregexp.New(`^(.*?)( \|\| \{ (?:(?:echo|printf '%s\\n') '[
 	`dd bs=[0-9]+ count=1 >[^\n;|&]*\$\$; exit 1; \} 2>/dev/null))\s*$`)
 
 // cutFallback splits a line into the call and its fallback.
-func cutFallback(line string) (call, guard string) {
+func cutFallback(line string) (call, fallback string) {
 	if m := withFallback.FindStringSubmatch(line); m != nil {
 		return m[1], m[2]
 	}
@@ -68,7 +68,8 @@ func cutFallback(line string) (call, guard string) {
 // with a longer deadline. An older version of hookd wrote it then, or a person changed it.
 func (t *target) outdated(h registration) bool {
 	return h.call.isCommand() &&
-		(h.call.fallback != t.agent.fallbackOf(h.event, t.flags(h.call.args)) || t.agent.tooShortDeadline(h) != 0)
+		(h.call.fallback != t.agent.fallbackOf(h.event, t.flags(h.call.args)) || t.agent.tooShortDeadline(h) != 0 ||
+			IsGuarded(t.Agent, h.event) && h.loose != "")
 }
 
 // tooShortDeadline returns the deadline that a call has in the settings, where the agent ends its bridge too early;

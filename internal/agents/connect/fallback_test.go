@@ -209,3 +209,82 @@ func TestOldRegistrations(t *testing.T) {
 		})
 	}
 }
+
+// TestLooseRegistrations are calls of guards that the agent leaves out for some tools, or whose answer it does not wait
+// for: they are seen, and Connect writes them again.
+func TestLooseRegistrations(t *testing.T) {
+	type object = map[string]any
+	first := func(list any) object { return list.([]any)[0].(object) }
+	for name, change := range map[string]func(group, handler object){
+		`for "Read" alone`:         func(group, _ object) { group["matcher"] = "Read" },
+		"with `async: true`":       func(_, handler object) { handler["async"] = true },
+		"with `if: \"Bash(ls)\"`":  func(_, handler object) { handler["if"] = "Bash(ls)" },
+		"with `type: \"prompt\"`":  func(_, handler object) { handler["type"] = "prompt" },
+		"with `disabled: true`":    func(group, _ object) { group["disabled"] = true },
+		"with `enabled: false`":    func(_, handler object) { handler["enabled"] = false },
+		"it calls /other/h.sock":   func(_, handler object) { replaceIn(handler, "/s/hookd.sock", "/other/h.sock") },
+		"/other/hookd-bridge is m": func(_, handler object) { handler["command"] = "/other/hookd-bridge claude-code" },
+	} {
+		o, path := options(t, "claude-code", nil)
+		o.Bridge, o.Socket = filepath.Join(t.TempDir(), "hookd-bridge"), "/s/hookd.sock"
+		write(t, o.Bridge, nil)
+		if err := os.Chmod(o.Bridge, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		apply(t, Connect, o)
+		if s := Inspect(o); s.Unasked() != "" {
+			t.Errorf("new: %s", s.Unasked())
+		}
+		var tree object
+		if err := json.Unmarshal([]byte(written(t, path)), &tree); err != nil {
+			t.Fatal(err)
+		}
+		group := first(tree["hooks"].(object)["PreToolUse"])
+		change(group, first(group["hooks"]))
+		text, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, text)
+		if s := Inspect(o); s.State != Partly || !strings.Contains(s.Unasked(), name) {
+			t.Errorf("%s: %s, %q", name, s.State, s.Unasked())
+		}
+		p, err := Connect(o)
+		if said := strings.Contains(strings.Join(p.Notes, "\n"), "PreToolUse was registered "+name+", now"); err != nil ||
+			said != (strings.HasPrefix(name, "with") || strings.HasPrefix(name, "for")) {
+			t.Errorf("%s, connected again: %v, it says %q", name, err, p.Notes)
+		}
+		apply(t, Connect, o)
+		if s := Inspect(o); s.State != Connected || s.Unasked() != "" {
+			t.Errorf("%s, connected again: %s, %q", name, s.State, s.Unasked())
+		}
+		// The same beside a call that is right does no harm.
+		hooks := tree["hooks"].(object)
+		right := object{"matcher": "*", "hooks": []any{object{"type": "command", "command": o.Bridge + " claude-code"}}}
+		if change(group, first(group["hooks"])); strings.HasPrefix(name, "with `async") {
+			hooks["PreToolUse"] = append(hooks["PreToolUse"].([]any), right)
+			if text, err = json.Marshal(tree); err != nil {
+				t.Fatal(err)
+			}
+			write(t, path, text)
+			if s := Inspect(o); strings.Contains(s.Note, "async") {
+				t.Errorf("%s beside another: %q", name, s.Note)
+			}
+		}
+	}
+}
+
+func replaceIn(handler map[string]any, old, with string) {
+	handler["command"] = strings.ReplaceAll(handler["command"].(string), old, with)
+}
+
+// TestSwitchedOff are settings with which the agent runs no hooks: guards are not asked.
+func TestSwitchedOff(t *testing.T) {
+	o, path := options(t, "claude-code", []byte(`{"disableAllHooks": true}`))
+	o.Bridge = filepath.Join(t.TempDir(), "hookd-bridge")
+	write(t, o.Bridge, nil)
+	apply(t, Connect, o)
+	if s := Inspect(o); !strings.Contains(s.Unasked(), "disableAllHooks") {
+		t.Errorf("%s: %q", path, s.Unasked())
+	}
+}

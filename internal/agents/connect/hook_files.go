@@ -197,7 +197,8 @@ func (t *target) inspectFiles(s *Status) error {
 		case !f.exists || !t.agent.files.owns(t, f.text):
 		case want.event != "":
 			c := callIn(f.text, t.Agent)
-			s.Events, s.Bridge = append(s.Events, want.event), c.program
+			s.Events = append(s.Events, want.event)
+			s.calls(c.program)
 			s.saw(c.socket(), c.failClosed())
 			s.sawDeadline(t, registration{event: want.event, call: c})
 			return Change{}, false, nil

@@ -236,8 +236,8 @@ func (e *jsonEdit) indentAt(offset int) string {
 func (e *jsonEdit) indentOf(root *hujson.Value) string {
 	p := lastOf(root.Value.(*hujson.Object))
 	if p != nil && bytes.Contains(e.text[root.StartOffset:p.first], []byte("\n")) {
-		if unit := strings.TrimPrefix(e.indentAt(p.first), e.indentAt(root.StartOffset)); unit != "" {
-			return unit
+		if step := strings.TrimPrefix(e.indentAt(p.first), e.indentAt(root.StartOffset)); step != "" {
+			return step
 		}
 	}
 	return "  "

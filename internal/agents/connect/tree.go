@@ -40,6 +40,7 @@ type registration struct {
 	event string
 	call  call
 	only  string // tools that the event is registered for, as the agent writes it; "" = all
+	loose string // why the agent does not wait for each answer; "" = it does
 }
 
 // FileError is a file that cannot be edited. Line and Column are 1-based; 0 is
@@ -132,13 +133,13 @@ func (a *agent) hooksIn(tree map[string]any) (all []registration) {
 func (a *agent) callsIn(path []string, event string, item any) (all []registration) {
 	m, _ := item.(map[string]any)
 	if c, ok := a.callIn(m); ok {
-		return []registration{{path, event, c, onlyFor(m)}}
+		return []registration{{path, event, c, onlyFor(m), a.loose(m, m)}}
 	}
 	handlers, _ := m["hooks"].([]any)
 	for _, h := range handlers {
 		inner, _ := h.(map[string]any)
 		if c, ok := a.callIn(inner); ok {
-			all = append(all, registration{path, event, c, onlyFor(m)})
+			all = append(all, registration{path, event, c, onlyFor(m), a.loose(m, inner)})
 		}
 	}
 	return all
@@ -151,6 +152,40 @@ func onlyFor(group map[string]any) string {
 		return ""
 	}
 	return matcher
+}
+
+// looseKeys are members of a group or handler with which an agent leaves it out, or goes on without its answer, and
+// the values that do so.
+var looseKeys = []struct {
+	key  string
+	does func(v any) bool
+}{
+	{"if", func(v any) bool { return v != nil && v != "" }},
+	{"async", isTrue}, {"asyncRewake", isTrue}, {"once", isTrue}, {"disabled", isTrue},
+	{"enabled", func(v any) bool { return v == false }},
+}
+
+func isTrue(v any) bool { return v == true }
+
+// loose says why an agent does not wait for each answer of a handler in a group; "" = it does.
+func (a *agent) loose(group, handler map[string]any) string {
+	for _, m := range []map[string]any{group, handler} {
+		for _, k := range looseKeys {
+			if v := m[k.key]; k.does(v) {
+				return fmt.Sprintf("with `%s: %s`", k.key, oneLine(v))
+			}
+		}
+	}
+	for _, m := range a.Lead {
+		_, posts := handler["url"]
+		if v, is := handler[m.Key]; is && v != m.Value && !posts {
+			return fmt.Sprintf("with `%s: %s`", m.Key, oneLine(v))
+		}
+	}
+	if only := onlyFor(group); only != "" {
+		return "for " + oneLine(only) + " alone"
+	}
+	return ""
 }
 
 func (a *agent) callIn(handler map[string]any) (call, bool) {

@@ -9,7 +9,6 @@ package roster
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -290,37 +289,15 @@ func (e Entry) Again() string {
 // fault says why the agent does not call hookd; "" = it does.
 func (l *Looker) fault(e Entry) string {
 	s := connect.Inspect(e.options(func(name string) string { return e.Env[name] }))
-	switch s.State {
-	case connect.Unreadable:
-		return "its settings cannot be read: " + s.Note
-	case connect.NotConnected:
-		return cmp.Or(s.File, "its settings") + " does not call hookd any more"
-	case connect.ByHand:
-		return ""
+	if s.State == connect.NotConnected {
+		return s.Unasked() + " any more"
 	}
-	for _, note := range s.Notes {
-		if !strings.Contains(note, "has hooks too") {
-			return note
+	for _, bridge := range s.Bridges {
+		if why := l.bridgeFault(e, bridge); why != "" {
+			return why
 		}
 	}
-	if why := l.bridgeFault(e, s.Bridge); why != "" {
-		return why
-	}
-	if s.State == connect.Partly && s.Note != "" {
-		why, _, _ := strings.Cut(s.Note, ": type ") // Fault.Do says it
-		return why
-	}
-	return e.notCalledFor(s)
-}
-
-// notCalledFor names an event that guards calls and that hookd is not called for.
-func (e Entry) notCalledFor(s connect.Status) string {
-	for _, event := range s.Missing {
-		if connect.IsGuarded(e.Agent, event) {
-			return s.File + " does not call hookd for " + event
-		}
-	}
-	return ""
+	return s.Unasked() // Fault.Do mends it
 }
 
 // bridgeFault says why a bridge is not the connected bridge; "" = it is.

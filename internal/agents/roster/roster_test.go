@@ -58,6 +58,24 @@ func TestLook(t *testing.T) {
 			hooktest.Must(t, err)
 			hooktest.Write(t, file, strings.Replace(string(text), `"PreToolUse"`, `"PreToolOther"`, 1), 0o600)
 		}, "does not call hookd for PreToolUse"},
+		"its guard narrowed": {func(t *testing.T, o connect.Options) {
+			file := o.Home + "/.claude/settings.json"
+			text, err := os.ReadFile(file)
+			hooktest.Must(t, err)
+			before, after, _ := strings.Cut(string(text), `"PreToolUse"`)
+			after = strings.Replace(after, `"*"`, `"Read"`, 1)
+			hooktest.Write(t, file, before+`"PreToolUse"`+after, 0o600)
+		}, `for "Read" alone`},
+		"another program for its guard alone": {func(t *testing.T, o connect.Options) {
+			file := o.Home + "/.claude/settings.json"
+			text, err := os.ReadFile(file)
+			hooktest.Must(t, err)
+			other := filepath.Dir(o.Bridge) + "/other/hookd-bridge"
+			hooktest.Write(t, other, "#!/bin/sh\nexit 0\n", 0o755)
+			before, after, _ := strings.Cut(string(text), `"PreToolUse"`)
+			after = strings.Replace(after, o.Bridge, other, 1)
+			hooktest.Write(t, file, before+`"PreToolUse"`+after, 0o600)
+		}, "other/hookd-bridge is another program"},
 		"switched off": {func(t *testing.T, o connect.Options) {
 			file := o.Home + "/.claude/settings.json"
 			text, err := os.ReadFile(file)
