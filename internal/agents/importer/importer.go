@@ -9,7 +9,7 @@
 package importer
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math"
@@ -138,8 +138,8 @@ func (p Plan) hook(own connect.OwnHook) (h Candidate, why string) {
 		return h, "its matcher is no regular expression that hookd takes: " + err.Error()
 	}
 	timeout := dialect.Agent(d).Timeout(own.Event)
-	if n, ok := number(own.Handler["timeout"]); ok {
-		timeout = time.Duration(n * float64(unitOf(p.Agent)))
+	if n, err := strconv.ParseFloat(fmt.Sprint(own.Handler["timeout"]), 64); err == nil && n > 0 && !math.IsInf(n, 0) {
+		timeout = time.Duration(n * float64(cmp.Or(dialect.Settings(d).Unit, time.Second)))
 	}
 	h.text = p.yaml(h, own, min(max(timeout, 50*time.Millisecond), 10*time.Minute))
 	h.Notes = append(h.Notes, "it runs in its own folder; the one where the agent works is `cwd` of what it is given")
@@ -147,27 +147,6 @@ func (p Plan) hook(own connect.OwnHook) (h Candidate, why string) {
 		h.Notes = append(h.Notes, "when it crashes the call is denied; as the agent's own hook it would let it through")
 	}
 	return h, ""
-}
-
-// unitOf is the unit of the deadlines in an agent's settings.
-func unitOf(agent string) time.Duration {
-	if s := dialect.Settings(events.Dialect(agent)); s != nil && s.Unit > 0 {
-		return s.Unit
-	}
-	return time.Second
-}
-
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case float64:
-		return v, v > 0 && !math.IsInf(v, 0)
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil && f > 0
-	case int64:
-		return float64(v), v > 0
-	}
-	return 0, false
 }
 
 // relative matches a program or argument that begins in the folder where the agent
