@@ -568,6 +568,6 @@ func (d *Daemon) metricsDoor(c config.Config) loopback.DoorOptions {
 // agentDoor says where agents call hooks over HTTP.
 func agentDoor(c config.Config, o Options) loopback.DoorOptions {
 	return loopback.DoorOptions{Home: c.Home, Share: o.ShareToken, Options: loopback.Options{
-		Listen: c.HTTPListen, TokenFile: c.TokenFile(), Socket: c.Socket, MaxBytes: c.MaxEventBytes, Log: o.Log,
+		Listen: c.HTTPListen, TokenFile: c.TokenFile(), Socket: c.Socket, Log: o.Log,
 	}}
 }

@@ -126,3 +126,31 @@ func TestOddBytesInPayloads(t *testing.T) {
 		})
 	}
 }
+
+// A guard that was given other data for a moment does not decide: another process put a file in the
+// place of hookd's own, and took it away again.
+func TestAnswersAboutASwappedPayload(t *testing.T) {
+	home := newHome(t)
+	const harmless = `if grep -q rm "$HOOK_EVENT_DATA_FILE"; then echo '{"decision":"deny"}'; fi`
+	const swap = `f=$HOOK_EVENT_DATA_FILE
+mv "$f" "$f.was" && echo '{"cmd":"ls"}' >"$f"
+` + harmless + `
+mv "$f.was" "$f"
+`
+	writeHook(t, home, "guard", "events: [pre_tool_use]\ntimeout: 1m\n", harmless)
+	h := start(t, home, nil)
+	call := func(words string) bool {
+		data := `{"tool_name":"shell","tool_input":{"cmd":"` + words + strings.Repeat(" x", 100_000) + `"}}`
+		return h.emit(`{"event":"pre_tool_use","wait":true,"data":` + data + `}`).Verdict.Allowed
+	}
+	if !call("ls") || call("rm") {
+		t.Fatal("the guard does not judge the data in the file")
+	}
+	writeHook(t, home, "guard", "events: [pre_tool_use]\ntimeout: 1m\n", swap)
+	if _, err := h.client.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if call("rm") {
+		t.Error("allowed, on the word of a guard that was given other data")
+	}
+}

@@ -6,10 +6,11 @@
 // hook said so, and a rewrite is none. Nothing but the answer is on stdout. Every
 // answer is written before the agent's own deadline. When hookd does not run, is
 // slow or refuses, the answer is no opinion, at once; with FailClosed it is a
-// denial. Exit code 2 is only ever a verdict.
+// denial, and so it is for a call that is too large or too deep for guards to see.
+// Exit code 2 is only ever a verdict.
 //
-// It starts no process, keeps nothing open and decides nothing itself. The limits of
-// each agent stand in docs/reference/agents.md.
+// A call starts no process (`hookd-bridge box` runs the one of its box), keeps nothing
+// open and decides nothing itself. The limits of each agent stand in docs/reference/agents.md.
 package bridge
 
 import (
@@ -19,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/hookd/hookd/client"
@@ -117,8 +119,8 @@ func run(ctx context.Context, o Options, mistake error) (exit int) {
 
 // finish gives the agent its answer and returns the exit code.
 func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
-	if failed && !c.agent.Breaks && !c.FailClosed && reply.Exit == 0 {
-		reply.Exit = 1 // an error that the agent shows and that denies nothing
+	if failed && !c.agent.Breaks && !c.FailClosed && reply.Exit == 0 && c.told.Decision != wire.OutcomeDeny {
+		reply.Exit = 1 // an error that the agent shows and that denies nothing; with it no denial is read
 	}
 	exit = c.write(reply)
 	c.tell(exit == reply.Exit)
@@ -135,7 +137,8 @@ func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
 	defer c.recovered(&reply, &failed)
 	if err := c.read(ctx); err != nil || mistake != nil {
-		return c.fail(errors.Join(mistake, err), c.guarded()), true
+		_, isBeyond := errors.AsType[beyond](err)
+		return c.fail(errors.Join(mistake, err), c.guarded() || isBeyond), true
 	}
 	if c.handed != nil {
 		if err := c.await(ctx); err != nil {
@@ -147,6 +150,10 @@ func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, 
 	}
 	return c.answerRead(ctx)
 }
+
+// unseen are the refusals of an event for its content, which a model makes, as beyond. A hookd of another version may
+// refuse a field.
+var unseen = []client.Code{client.CodeTooLarge, client.CodeBadJSON}
 
 // recovered makes a panic of the function that defers it an answer.
 func (c *call) recovered(reply *neutral.Reply, failed *bool) {
@@ -163,7 +170,8 @@ func (c *call) answerRead(ctx context.Context) (reply neutral.Reply, failed bool
 	}
 	v, err := c.exchange(ctx)
 	if err != nil {
-		return c.fail(err, false), false
+		refused, is := errors.AsType[*client.Error](err)
+		return c.fail(err, is && slices.Contains(unseen, refused.Code)), false
 	}
 	c.heard, c.said = true, v
 	return c.reply(v), false
@@ -230,6 +238,9 @@ func (c *call) guarded() bool {
 // fail answers when there is no verdict, and says why. closed denies, as FailClosed does.
 func (c *call) fail(err error, closed bool) neutral.Reply {
 	c.notice(err)
+	if c.row == nil { // the payload was not read
+		c.row = events.LookupIn(events.Dialect(c.Agent), c.event)
+	}
 	if !closed && !c.FailClosed || c.row != nil && !c.row.FailClosed {
 		return c.reply(nil)
 	}

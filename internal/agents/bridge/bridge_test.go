@@ -40,6 +40,7 @@ var guardCalls = []struct {
 	{"antigravity", "PreToolUse", `{"conversationId":"s","toolCall":{}}`, "{\"decision\":\"allow\"}\n", `"decision":"deny"`, 0, true},
 	{"hermes", "pre_tool_call", `{"session_id":"s","hook_event_name":"pre_tool_call","tool_name":"terminal"}`, "{}\n", `"decision":"block"`, 0, false},
 	{"docker-agent", "pre_tool_use", `{"session_id":"s","hook_event_name":"pre_tool_use","tool_name":"shell"}`, "", `"decision":"block"`, 2, false},
+	{"familiar", "beforeToolCall", `{"conversation_id":"s","tool_name":"bash","tool_args":{}}`, "", "", 1, false},
 }
 
 // told checks an answer without a verdict: no opinion, or a denial.
@@ -113,26 +114,58 @@ func TestDaemonRefuses(t *testing.T) {
 	}
 }
 
-// An agent that cannot read a denial, or does not take one, goes on: Familiar's
-// own onFailure decides there, and LibreFang's hooks observe.
+// A model can make a call that hookd refuses for its content: no guard has seen it, so it is denied.
+func TestACallThatIsRefused(t *testing.T) {
+	for _, code := range []wire.Code{wire.CodeTooLarge, wire.CodeBadJSON} {
+		socket := serve(t, func(context.Context, events.Envelope) (wire.Answer, *wire.Error) {
+			return wire.Answer{}, &wire.Error{Code: code, Message: "the event is larger than 9 bytes"}
+		})
+		for _, tt := range guardCalls {
+			o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: socket}
+			got := called(t, o, tt.payload)
+			o.FailClosed = true // as which it is denied
+			told(t, o, got, tt.none, tt.deny, tt.exit, "larger than 9 bytes")
+		}
+		o := Options{Agent: "claude-code", Socket: socket}
+		if got := called(t, o, captured(t, "claude-code/PostToolUse.json")); got.stdout != "" || got.exit != 0 {
+			t.Errorf("a result that is refused: %+v", got)
+		}
+	}
+}
+
+// Nor has a guard seen a call that is too deep, or too large, for the bridge itself.
+func TestACallBeyondTheBridge(t *testing.T) {
+	deep := `"deep":` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
+	large := `"large":"` + strings.Repeat("x", MaxPayload) + `"`
+	for _, tt := range guardCalls {
+		for because, more := range map[string]string{"nested too deeply": deep, "larger than": large} {
+			o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: filepath.Join(hooktest.ShortDir(t), "s"), State: t.TempDir()}
+			got := called(t, o, strings.Replace(tt.payload, "{", "{"+more+",", 1))
+			o.FailClosed = true // as which it is denied
+			told(t, o, got, tt.none, tt.deny, tt.exit, because)
+		}
+	}
+	o := Options{Agent: "claude-code", Args: []string{"PostToolUse"}, Socket: filepath.Join(hooktest.ShortDir(t), "s"), State: t.TempDir()}
+	if got := called(t, o, "{"+large+"}"); got.stdout != "" || got.exit != 1 {
+		t.Errorf("a large result: %+v, want an error that denies nothing", got)
+	}
+}
+
+// An agent that takes no denial goes on: LibreFang's hooks observe.
 func TestOthersGoOnWithoutAVerdict(t *testing.T) {
 	slow := serve(t, func(ctx context.Context, env events.Envelope) (wire.Answer, *wire.Error) {
 		<-ctx.Done()
 		return wire.Answer{}, &wire.Error{Code: wire.CodeInternal, Message: "gone"}
 	})
-	crashes := house(t, map[string][2]string{"guard": {"events: [beforeToolCall, transform_tool_result]\n", "kill -SEGV $$\n"}})
-	for _, tt := range []struct{ agent, event, payload string }{
-		{"familiar", "beforeToolCall", `{"conversation_id":"s","tool_name":"bash","tool_input":{}}`},
-		{"librefang", "transform_tool_result", `{"session_id":"s","agent_id":"a","tool_name":"shell","tool_input":{},"tool_output":"out"}`},
-	} {
-		for name, socket := range map[string]string{"down": filepath.Join(hooktest.ShortDir(t), "s"), "slow": slow, "crash": crashes} {
-			o := Options{Agent: tt.agent, Args: []string{tt.event}, Socket: socket, FailClosed: true}
-			if name == "slow" {
-				o.Timeout = 50 * time.Millisecond
-			}
-			if got := called(t, o, tt.payload); got.stdout != "" || got.exit != 0 {
-				t.Errorf("%s, %s: got %+v, want no opinion", tt.agent, name, got)
-			}
+	crashes := house(t, map[string][2]string{"guard": {"events: [transform_tool_result]\n", "kill -SEGV $$\n"}})
+	const payload = `{"session_id":"s","agent_id":"a","tool_name":"shell","tool_input":{},"tool_output":"out"}`
+	for name, socket := range map[string]string{"down": filepath.Join(hooktest.ShortDir(t), "s"), "slow": slow, "crash": crashes} {
+		o := Options{Agent: "librefang", Args: []string{"transform_tool_result"}, Socket: socket, FailClosed: true}
+		if name == "slow" {
+			o.Timeout = 50 * time.Millisecond
+		}
+		if got := called(t, o, payload); got.stdout != "" || got.exit != 0 {
+			t.Errorf("%s: got %+v, want no opinion", name, got)
 		}
 	}
 }

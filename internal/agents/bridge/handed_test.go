@@ -86,7 +86,7 @@ func handedOver(t *testing.T, d *table, h wire.Handed) (got said, told wire.Told
 	return said{reply.Stdout, reply.Stderr, reply.Exit}, told, ok
 }
 
-// say reports what the agent was told to the last event.
+// say reports the words that the agent was told to the last event.
 func (d *table) say(t wire.Told) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// MaxPayload bounds the bytes that the bridge reads from an agent.
+	// MaxPayload is how many bytes the bridge reads of an agent. A call with more is denied where guards can deny.
 	MaxPayload = 64 << 20
 	// maxReadTime is how long an agent may take to write its payload.
 	maxReadTime = 10 * time.Second
@@ -95,7 +95,10 @@ func (c *call) readPayload(ctx context.Context) error {
 		c.payload = json.RawMessage("{}")
 	}
 	var line bytes.Buffer
-	if err := json.Compact(&line, c.payload); err != nil || line.Bytes()[0] != '{' {
+	switch err := json.Compact(&line, c.payload); {
+	case isTooDeep(err):
+		return c.unread(tooDeep)
+	case err != nil, line.Bytes()[0] != '{':
 		return fmt.Errorf("the payload of %s is not a JSON object", c.Agent)
 	}
 	c.payload = line.Bytes()
@@ -142,9 +145,24 @@ func readObject(in io.Reader) (value json.RawMessage, err error) {
 	case errors.Is(err, io.EOF):
 		err = nil
 	case err != nil && limited.N <= 0:
-		err = fmt.Errorf("it is larger than %d bytes", MaxPayload)
+		err = beyond(fmt.Sprintf("it is larger than %d bytes", MaxPayload))
+	case isTooDeep(err):
+		err = tooDeep
 	}
 	return value, err
+}
+
+// beyond is the error of a payload with more than is read. A model can make a call so that no guard sees it:
+// such a call is denied.
+type beyond string
+
+func (b beyond) Error() string { return string(b) }
+
+const tooDeep = beyond("it is nested too deeply")
+
+// isTooDeep reports whether encoding/json gave up for that: it has no error of its own for it.
+func isTooDeep(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "exceeded max depth")
 }
 
 // readOrLeave is readObject until limit is over or ctx has ended. A reader that hangs

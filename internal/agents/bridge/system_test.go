@@ -60,8 +60,8 @@ func TestUnreadableIsDeniedUnderASystemDaemon(t *testing.T) {
 	systemtest.Place(t, "")
 	socket := filepath.Join(hooktest.ShortDir(t), "none")
 	for _, payload := range []string{"{", "[]", `{"hook_event_name":"a b"}`} {
-		if got := called(t, Options{Agent: "claude-code", Socket: socket}, payload); !strings.Contains(got.stdout, `"deny"`) {
-			t.Errorf("%s: %+v", payload, got)
+		if got := called(t, Options{Agent: "claude-code", Socket: socket}, payload); got.exit != 0 || !strings.Contains(got.stdout, `"deny"`) {
+			t.Errorf("%s: %+v, which the agent does not read as a denial", payload, got)
 		}
 	}
 }

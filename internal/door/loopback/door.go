@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -186,12 +187,8 @@ func (d *Door) Run(ctx context.Context) {
 			}
 			d.fail(err)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !pause.For(wait, ctx.Done()) {
 			return
-		case <-timer.C:
 		}
 		wait = min(2*wait, lastRetry)
 		_ = d.listen() // fail has logged an error

@@ -27,7 +27,7 @@ func FuzzCall(f *testing.F) {
 	f.Add("/agents/claude-code", secret, "localhost", "http://localhost", []byte(`{}`))
 	f.Add("//agents//claude-code", "", "", "null", []byte("{} {}"))
 	dir := f.TempDir()
-	d := &Server{opt: Options{TokenFile: tokenFile(f, dir), MaxBytes: 1 << 10, State: dir, Socket: filepath.Join(dir, "s")}, log: zap.NewNop()}
+	d := &Server{opt: Options{TokenFile: tokenFile(f, dir), State: dir, Socket: filepath.Join(dir, "s")}, log: zap.NewNop()}
 	handler := d.handler()
 	f.Fuzz(func(t *testing.T, path, token, host, origin string, body []byte) {
 		u, err := url.ParseRequestURI(path)

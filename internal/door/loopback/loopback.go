@@ -88,7 +88,6 @@ type Options struct {
 	Listen     string        // host:port, the host a loopback address or localhost
 	TokenFile  string        // of the token that callers must show, see Token
 	Socket     string        // hookd's own
-	MaxBytes   int64         // of a body; 0 = 16 MiB
 	HeaderTime time.Duration // to send a header, token included; 0 = 3 s
 	State      string        // the bridge's folder; "" = its default
 	Log        *zap.Logger   // nil = none
@@ -109,9 +108,6 @@ var ErrNotLoopback = errors.New("is not a loopback address: type 127.0.0.1:PORT"
 func Open(o Options) (*Server, error) {
 	if _, err := Token(o.TokenFile); err != nil {
 		return nil, err
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = 16 << 20
 	}
 	if o.HeaderTime <= 0 {
 		o.HeaderTime = headerTime
@@ -207,9 +203,9 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	}
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(bodyTime))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opt.MaxBytes))
+	body, err := io.ReadAll(io.LimitReader(r.Body, bridge.MaxPayload+1)) // the bridge answers to one that is larger
 	if err != nil {
-		refuseBody(w, err)
+		http.Error(w, "the body was not read", http.StatusBadRequest)
 		return
 	}
 	control.SetReadDeadline(time.Time{}) // hooks may take longer
@@ -228,15 +224,6 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(orEmpty(out.Bytes()))
-}
-
-func refuseBody(w http.ResponseWriter, err error) {
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		http.Error(w, fmt.Sprintf("the body is larger than %d bytes", large.Limit), http.StatusRequestEntityTooLarge)
-		return
-	}
-	http.Error(w, "the body was not read", http.StatusBadRequest)
 }
 
 // orEmpty returns an empty object for an empty answer, which every caller can parse.

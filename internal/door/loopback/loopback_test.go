@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookd/hookd/internal/agents/bridge"
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/events"
 )
@@ -153,9 +154,23 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// Claude Code takes a refusal for no opinion: a call that no guard can see is answered with a denial instead.
+func TestACallThatNoGuardSees(t *testing.T) {
+	d := open(t, &hookd{}, Options{})
+	for because, value := range map[string]string{
+		"larger than":       `"` + strings.Repeat("x", bridge.MaxPayload) + `"`,
+		"nested too deeply": strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001),
+	} {
+		status, text := post(t, d, path, strings.Replace(call, "{", `{"more":`+value+`,`, 1))
+		if status != 200 || !strings.Contains(text, `"permissionDecision":"deny"`) || !strings.Contains(text, because) {
+			t.Errorf("got %d %s, want a denial: it is %s", status, text, because)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	h := &hookd{}
-	d := open(t, h, Options{MaxBytes: 200})
+	d := open(t, h, Options{})
 	for _, tt := range []struct {
 		name, path, body string
 		header           []string
@@ -174,7 +189,6 @@ func TestRefusals(t *testing.T) {
 		{"other_address", path, call, []string{"Host", "192.0.2.1:80"}, 403, "another host"},
 		{"agent_without_http", "/agents/codex", call, nil, 404, "cannot call hooks over HTTP"},
 		{"path", "/v1/events", call, nil, 404, ""},
-		{"large", path, `{"a":"` + strings.Repeat("x", 300) + `"}`, nil, 413, "larger than 200"},
 		{"no_json", path, "hello", nil, 400, "payload"},
 		{"no_event", path, "{}", nil, 400, "which event"},
 		{"reserved", path, `{"hook_event_name":"hookd:stop"}`, nil, 400, "hookd:"},
