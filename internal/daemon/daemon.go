@@ -274,6 +274,9 @@ func (d *Daemon) listen() (*server.Server, error) {
 	}
 	o := d.serverOptions()
 	o.Listener = given
+	if d.config.Load().Fleet.Enabled() {
+		o.Fleet = &control{d}
+	}
 	s, err := server.Listen(o)
 	if err != nil && given != nil {
 		given.Close()
@@ -286,7 +289,7 @@ func (d *Daemon) serverOptions() server.Options {
 	return server.Options{
 		Socket: c.Socket, Lock: c.LockFile(), Public: c.System,
 		MaxEventBytes: int(c.MaxEventBytes), Log: d.opts.Log,
-		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Fleet: ctl, Boxes: ctl, Undo: ctl,
+		Emitter: ctl, Streamer: ctl, Hooks: ctl, State: ctl, Asks: ctl, Boxes: ctl, Undo: ctl,
 		Bridge: bridge.Serve,
 		Runs:   &d.history, History: &d.history,
 		Metrics: d.metrics.Handler(), Refused: func(c wire.Code) { d.metrics.Refused(string(c)) },

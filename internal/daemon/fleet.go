@@ -62,9 +62,6 @@ func (d *Daemon) acceptBrought(env events.Envelope) (duplicate bool, err *wire.E
 
 // FleetLink fits server.Fleet.
 func (c *control) FleetLink(ctx context.Context, from server.Peer, link net.Conn) *wire.Error {
-	if c.d.fleet == nil {
-		return errNoFleet
-	}
 	if err := c.d.fleet.program.Attach(ctx, from.PID, link); err != nil {
 		return &wire.Error{Code: wire.CodeForbidden, Message: err.Error()}
 	}

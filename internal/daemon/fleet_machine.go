@@ -81,11 +81,6 @@ func (m machine) Approvers() map[string]ed25519.PublicKey {
 	return keys
 }
 
-var errNoFleet = &wire.Error{
-	Code: wire.CodeNotFound, Message: "this machine is in no fleet",
-	Hint: "set fleet.servers in hookd.yaml, then type `hookd reload`; see docs/reference/fleet.md",
-}
-
 // outbox returns the messages that wait on this machine for the servers.
 func outbox(s fleet.Status) wire.FleetOutbox {
 	o := wire.FleetOutbox{
@@ -121,9 +116,6 @@ func (m machine) fleetLag(ctx context.Context) *wire.FleetLag {
 
 // Fleet fits server.Fleet.
 func (c *control) Fleet(ctx context.Context) (wire.Fleet, *wire.Error) {
-	if c.d.fleet == nil {
-		return wire.Fleet{}, errNoFleet
-	}
 	s, err := c.d.fleet.Status(ctx)
 	if err != nil {
 		return wire.Fleet{}, &wire.Error{Code: wire.CodeStorage, Message: err.Error()}
@@ -152,36 +144,24 @@ func (c *control) Fleet(ctx context.Context) (wire.Fleet, *wire.Error) {
 
 // FleetDecisions fits server.Fleet.
 func (c *control) FleetDecisions(ctx context.Context, q wire.FleetQuery) (wire.FleetDecisions, *wire.Error) {
-	if c.d.fleet == nil {
-		return wire.FleetDecisions{}, errNoFleet
-	}
 	page, err := c.d.fleet.Decisions(ctx, q)
 	return page, fleet.Refusal(err)
 }
 
 // FleetSessions fits server.Fleet.
 func (c *control) FleetSessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSessions, *wire.Error) {
-	if c.d.fleet == nil {
-		return wire.FleetSessions{}, errNoFleet
-	}
 	page, err := c.d.fleet.Sessions(ctx, q)
 	return page, fleet.Refusal(err)
 }
 
 // FleetAsks fits server.Fleet.
 func (c *control) FleetAsks(ctx context.Context) (wire.FleetAsks, *wire.Error) {
-	if c.d.fleet == nil {
-		return wire.FleetAsks{}, errNoFleet
-	}
 	page, err := c.d.fleet.Asks(ctx)
 	return page, fleet.Refusal(err)
 }
 
 // PassAnswer fits server.Fleet.
 func (c *control) PassAnswer(ctx context.Context, a wire.FleetAnswer) *wire.Error {
-	if c.d.fleet == nil {
-		return errNoFleet
-	}
 	if err := c.d.fleet.PassAnswer(ctx, a); err != nil {
 		return &wire.Error{
 			Code: wire.CodeInternal, Message: "the answer could not be sent: " + err.Error(), Hint: "see `hookd fleet status`",

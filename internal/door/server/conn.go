@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/nowait"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/wire"
 )
 
@@ -119,10 +120,7 @@ func (s *Server) accept(ctx context.Context, listener net.Listener) {
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
 			s.log.Warn("accept failed", zap.Error(err), zap.Duration("retry", wait))
 			s.conns.makeRoom(0)
-			select {
-			case <-time.After(wait):
-			case <-s.quit:
-			}
+			pause.For(wait, s.quit)
 			continue
 		}
 		wait = 0

@@ -189,8 +189,12 @@ func queried[S, Q, A any](
 }
 
 // guarded is a route that asks Options.Weakens first, if it weakens. PathWeaken announces the act of a
-// command; every other route acts on its own.
+// command; every other route acts on its own. A route of a fleet needs one.
 func (s *Server) guarded(r route) route {
+	if strings.HasPrefix(r.path, wire.PathFleet) && s.opt.Fleet == nil {
+		r.serve = func(w http.ResponseWriter, _ *http.Request) { refuse(w, errNoFleet) }
+		return r
+	}
 	if r.effect != weakens {
 		return r
 	}
@@ -207,6 +211,11 @@ func (s *Server) guarded(r route) route {
 		serve(w, req)
 	}
 	return r
+}
+
+var errNoFleet = &wire.Error{
+	Code: wire.CodeNotFound, Message: "this machine is in no fleet",
+	Hint: "set fleet.servers in hookd.yaml, then type `hookd daemon restart`; see docs/reference/fleet.md",
 }
 
 // checked serves a request of a peer that may use the route, whose query it knows. A parameter that is

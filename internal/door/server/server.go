@@ -36,6 +36,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"golang.org/x/sys/unix"
 
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/peer"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/wire"
@@ -133,8 +134,7 @@ type Undo interface {
 	TakeBack(ctx context.Context, from Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error)
 }
 
-// Fleet answers the same for all machines of a fleet. On a machine of none each method
-// refuses.
+// Fleet answers the same for all machines of a fleet.
 type Fleet interface {
 	Fleet(ctx context.Context) (wire.Fleet, *wire.Error)
 	FleetDecisions(ctx context.Context, q wire.FleetQuery) (wire.FleetDecisions, *wire.Error)
@@ -165,7 +165,7 @@ type State interface {
 }
 
 // Options say where to listen and who answers. Emitter, Streamer, Hooks, Runs,
-// History, Asks, State, Fleet and Undo are required.
+// History, Asks, State and Undo are required; without a Fleet the machine is in none.
 type Options struct {
 	Socket string // path of the socket; its folder is made 0700 when absent
 	Lock   string // path of the lock file; "" = hookd.lock beside the socket
@@ -433,12 +433,7 @@ func (s *Server) LetWait() {
 	}
 	s.listener.Close()
 	s.mu.Unlock()
-	last := time.NewTimer(lastLines)
-	defer last.Stop()
-	select {
-	case <-last.C:
-	case <-s.quit:
-	}
+	pause.For(lastLines, s.quit)
 }
 
 // drain closes the listener, which removes a socket of our own, and has
