@@ -73,6 +73,7 @@ type Stored struct {
 // Found is a stream as the servers have it.
 type Found struct {
 	Begun    time.Time // its numbers begin again with another stream of its name
+	Last     uint64    // number of its newest message; 0 = it never had one
 	Subjects []string  // patterns of the messages that it takes
 }
 
@@ -82,6 +83,7 @@ type Query struct {
 	Subject string    // pattern; "" = all
 	After   uint64    // messages with greater numbers; 0 = see Since
 	Since   time.Time // messages that are not older; zero = from the first
+	Limited bool      // some machines may not read the stream: it is ErrForbidden for them
 }
 
 // Spec names a consumer, which machines share that give the same name.
@@ -104,7 +106,7 @@ type State struct {
 	Connected bool
 	Server    string    // the last one that answered; "" = none did
 	Since     time.Time // when the connection came or went
-	Err       string    // why not; "" = nothing went wrong
+	Err       string    // why not; "" = nothing went wrong, that of ErrKey = the key is to blame
 	Limit     int       // bytes of the largest message; 0 = not known yet
 }
 
@@ -116,6 +118,12 @@ var ErrAway = errors.New("no server of the fleet answers")
 
 // ErrNoStream is the error of a message that no stream takes: none has its subject, or a leader.
 var ErrNoStream = errors.New("no stream of the servers takes the message")
+
+// ErrKey is the error of a key that the servers do not let in.
+var ErrKey = errors.New("the servers refuse this key: their list has no entry for it, or none any more")
+
+// ErrForbidden is the error of a call that the servers let other machines make.
+var ErrForbidden = errors.New("the servers do not let this machine do that")
 
 // ErrRefused is the error of a message to a full stream, or to a stream that refuses for another reason.
 var ErrRefused = errors.New("the stream refuses the message")

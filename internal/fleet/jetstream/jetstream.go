@@ -20,6 +20,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type Broker struct {
 	changed chan struct{} // see Changed
 	told    chan struct{} // see Told
 	rekeyed chan struct{} // see Rekeyed
+	machine string        // name that this end gives to the servers
 	creds   string        // file of the machine's key; "" = none
 	end     func()        // of watch
 
@@ -53,6 +55,7 @@ type Broker struct {
 	state   engine.State
 	trouble map[string]string // consumers that could not begin, and why
 	untold  bool              // the servers do not say what this machine may do
+	other   bool              // the servers know the key by another name: the inbox of this one is refused
 	since   time.Time         // of the last refusal
 	asked   time.Time         // of the first message that none was acknowledged after; zero = none waits
 	silent  bool              // the log has said that servers acknowledge nothing
@@ -77,7 +80,8 @@ func Connect(o engine.Options, log *zap.Logger) (*Broker, error) {
 	}
 	b := &Broker{
 		log: log.Named("fleet"), tries: cmp.Or(o.Tries, maxTries),
-		changed: make(chan struct{}, 1), told: make(chan struct{}, 1), rekeyed: make(chan struct{}), creds: o.Creds,
+		changed: make(chan struct{}, 1), told: make(chan struct{}, 1), rekeyed: make(chan struct{}),
+		creds: o.Creds, machine: o.Machine,
 		trouble: map[string]string{},
 	}
 	b.state.Since = time.Now()
@@ -122,7 +126,10 @@ const maxKey = 64 << 10
 // secure adds who the machine is, and whom it trusts. It returns the text of the key, too.
 func secure(opts []nats.Option, o engine.Options) (with []nats.Option, text []byte, err error) {
 	if o.Creds != "" {
-		if text, err = readfile.Read(o.Creds, maxKey); err != nil {
+		if text, err = readfile.Read(o.Creds, maxKey); errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; make one with `hookd fleet keygen FILE`", err)
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("fleet.creds: %w", err)
 		}
 		if strings.Contains(string(text), "-----BEGIN") {
@@ -164,7 +171,7 @@ func (b *Broker) Close() {
 func (b *Broker) connected(nc *nats.Conn) {
 	b.mu.Lock()
 	b.state = engine.State{Connected: true, Server: nc.ConnectedAddr(), Since: time.Now(), Limit: int(nc.MaxPayload())}
-	b.untold = false
+	b.untold, b.other = false, false
 	b.mu.Unlock()
 	b.tell()
 	b.log.Info("connected to the fleet", zap.String("server", nc.ConnectedAddr()))
@@ -184,8 +191,18 @@ func (b *Broker) away(err error) {
 		b.state.Connected, b.state.Since = false, time.Now()
 	}
 	if err != nil {
-		b.state.Err = err.Error()
+		b.state.Err = keyError(err).Error()
 	}
+}
+
+// keyError is err, or that the key is to blame.
+func keyError(err error) error {
+	for _, of := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked} {
+		if errors.Is(err, of) || strings.EqualFold(err.Error(), of.Error()) {
+			return engine.ErrKey
+		}
+	}
+	return err
 }
 
 // refused notes an act that a server does not let this machine do, which a call sees only as an
@@ -195,12 +212,17 @@ func (b *Broker) refused(err error) {
 		b.log.Info("messages came faster than they were taken, and come again", zap.Error(err))
 		return
 	}
+	err = keyError(err)
 	b.worked()
 	defer b.tell()
 	b.mu.Lock()
 	if strings.Contains(err.Error(), `"`+userInfo+`"`) {
 		b.untold = true
 		err = fmt.Errorf("%w: print the list of users again with `hookd fleet users`", err)
+	}
+	if b.other = b.other || strings.Contains(err.Error(), `Subscription to "`+engine.Inbox(b.machine)+"."); b.other {
+		err = fmt.Errorf("the servers know this key by another name than %s: its entry was made for another machine, "+
+			"or another role, see `hookd fleet user`", b.machine)
 	}
 	first := b.state.Err != err.Error()
 	b.state.Err, b.since = err.Error(), time.Now()
@@ -266,7 +288,7 @@ func (b *Broker) watch(ctx context.Context) {
 		// All that is refused is tried again within a minute.
 		over := b.state.Connected && b.state.Err != "" && time.Since(b.since) > 2*mostPause
 		if over {
-			b.state.Err = ""
+			b.state.Err, b.other = "", false
 		}
 		if silent {
 			b.asked, b.silent = time.Time{}, true

@@ -27,6 +27,9 @@ const (
 	readBytes = 4 << 20
 )
 
+// directGet begins the subject of a direct get, which ends with the stream.
+const directGet = js.DefaultAPIPrefix + "DIRECT.GET."
+
 // get is a request of JetStream's direct get API.
 type get struct {
 	Seq      uint64     `json:"seq,omitempty"`
@@ -48,6 +51,15 @@ func (b *Broker) Read(ctx context.Context, q engine.Query, each func(engine.Stor
 func (b *Broker) read(ctx context.Context, q engine.Query, each func(engine.Stored) bool) error {
 	if !b.State().Connected {
 		return engine.ErrAway
+	}
+	if q.Limited {
+		may, err := b.may(ctx, directGet+q.Stream)
+		if err != nil {
+			return err
+		}
+		if !may {
+			return engine.ErrForbidden
+		}
 	}
 	next := get{Seq: q.After + 1, Subject: cmp.Or(q.Subject, ">"), Batch: readPage, MaxBytes: readBytes}
 	if q.After == 0 && !q.Since.IsZero() {
@@ -75,7 +87,7 @@ func (b *Broker) Look(ctx context.Context, stream string) (engine.Found, error) 
 	}
 	b.worked()
 	of := found.CachedInfo()
-	return engine.Found{Begun: of.Created, Subjects: of.Config.Subjects}, nil
+	return engine.Found{Begun: of.Created, Last: of.State.LastSeq, Subjects: of.Config.Subjects}, nil
 }
 
 // page asks for messages, and returns the number of the last message that came and how many are
@@ -93,7 +105,7 @@ func (b *Broker) page(
 		return 0, 0, err
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := b.nc.PublishRequest(js.DefaultAPIPrefix+"DIRECT.GET."+stream, inbox, text); err != nil {
+	if err := b.nc.PublishRequest(directGet+stream, inbox, text); err != nil {
 		return 0, 0, err
 	}
 	for {

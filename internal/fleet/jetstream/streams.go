@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -253,6 +254,10 @@ func (b *Broker) consumer(ctx context.Context, c engine.Spec) (js.Consumer, erro
 	defer cancel()
 	found, err := b.js.Consumer(ctx, c.Stream, c.Name)
 	if errors.Is(err, js.ErrConsumerNotFound) {
+		may, unknown := b.may(ctx, js.DefaultAPIPrefix+"CONSUMER.CREATE."+c.Stream+"."+c.Name)
+		if !may {
+			return nil, cmp.Or(unknown, fmt.Errorf("it is not there: %s", c.Missing))
+		}
 		if found, err = b.js.CreateConsumer(ctx, c.Stream, b.consumerConfig(c)); err != nil {
 			err = fmt.Errorf("it is not there: %s: %w", c.Missing, err)
 		}
@@ -307,7 +312,8 @@ func (b *Broker) consume(
 	}
 }
 
-// took waits until the server knows: a message that it gives again runs again.
+// took waits until the server has the acknowledgement: without it the server delivers the message
+// again, and its hooks run again.
 func (b *Broker) took(m js.Msg) error {
 	ctx, cancel := context.WithTimeout(context.Background(), callTime)
 	defer cancel()

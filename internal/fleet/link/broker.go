@@ -28,6 +28,7 @@ type Broker struct {
 	state    engine.State
 	attached chan struct{} // closed when calls is set
 	ended    chan struct{} // closed by the first end
+	refusal  error         // why hookd-fleet did not connect, see takeRefusal
 }
 
 var (
@@ -64,6 +65,9 @@ func (b *Broker) Attach(ctx context.Context, c net.Conn) error {
 		return b.end(err)
 	}
 	if err := a.Err.err(); err != nil {
+		b.mu.Lock()
+		b.refusal = err
+		b.mu.Unlock()
 		return b.end(err)
 	}
 	b.mu.Lock()
@@ -106,6 +110,15 @@ func (b *Broker) end(err error) error {
 	b.mu.Unlock()
 	b.Fail(err)
 	b.once.Do(func() { close(b.ended) })
+	return err
+}
+
+// takeRefusal returns once why hookd-fleet did not begin to connect, such as a key that is missing; nil = it did.
+func (b *Broker) takeRefusal() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.refusal
+	b.refusal = nil
 	return err
 }
 

@@ -71,7 +71,7 @@ type refusal struct {
 var codes = map[string]error{
 	"away": engine.ErrAway, "too_large": engine.ErrTooLarge,
 	"no_object": engine.ErrNoObject, "replaced": engine.ErrReplaced,
-	"no_stream": engine.ErrNoStream, "refused": engine.ErrRefused,
+	"no_stream": engine.ErrNoStream, "refused": engine.ErrRefused, "forbidden": engine.ErrForbidden,
 }
 
 func refuse(err error) *refusal {

@@ -100,6 +100,9 @@ func (p *Program) once(ctx context.Context) error {
 	p.pid.Store(int64(cmd.Process.Pid))
 	err = cmd.Wait()
 	p.pid.Store(0)
+	if refusal := p.Broker.takeRefusal(); refusal != nil {
+		return refusal // it ends after that, without a word
+	}
 	return fmt.Errorf("hookd-fleet has ended (%v): %s", err, log.last)
 }
 
@@ -177,7 +180,7 @@ func run(ctx context.Context, args ...string) (string, error) {
 	}
 	out, err := exec.CommandContext(ctx, path, args...).Output()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		err = errors.New(strings.TrimSpace(string(exit.Stderr)))
+		err = errors.New(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), name+": "))
 	}
 	return strings.TrimSpace(string(out)), err
 }
