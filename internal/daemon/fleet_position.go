@@ -26,22 +26,23 @@ type position struct {
 func (p positions) file(stream string) string { return filepath.Join(p.dir, stream+".json") }
 
 // ReadThrough fits fleet.Position.
-func (p positions) ReadThrough(stream string, begun time.Time) (uint64, error) {
+func (p positions) ReadThrough(stream string, begun time.Time) (seq uint64, known bool, err error) {
 	text, err := readfile.Read(p.file(stream), 4<<10)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return 0, false, nil
 	}
 	var at position
 	if err == nil {
 		err = json.Unmarshal(text, &at)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w; without the file all is read again", p.file(stream), err)
+		return 0, false, fmt.Errorf("%s: %w; without the file this machine takes only what is sent from then on",
+			p.file(stream), err)
 	}
 	if !at.Begun.Equal(begun) {
-		return 0, nil
+		return 0, true, nil
 	}
-	return at.Through, nil
+	return at.Through, true, nil
 }
 
 // SetReadThrough fits fleet.Position.

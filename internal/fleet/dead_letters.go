@@ -78,7 +78,7 @@ func (f *Fleet) copyDead(ctx context.Context, d engine.Delivery) {
 
 // stored returns the message of an area with a number; nil = it is not there.
 func (f *Fleet) stored(ctx context.Context, area, subject string, seq uint64) (found *engine.Stored, err error) {
-	q := engine.Query{Stream: f.names.stream(area), Subject: f.names.all(area, subject), After: seq - 1}
+	q := engine.Query{Stream: f.names.stream(area), Subject: f.names.all(area, subject), After: seq - 1, Limited: true}
 	err = f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
 		if m.Seq == seq {
 			found = &m
@@ -99,7 +99,7 @@ func (f *Fleet) Dead(ctx context.Context) (int, error) {
 func (f *Fleet) DeadLetters(ctx context.Context, hook string, limit int) (wire.DeadLetters, error) {
 	var list []wire.DeadLetter
 	limit = min(cmp.Or(limit, usualAnswer), mostAnswer)
-	q := engine.Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*")}
+	q := engine.Query{Stream: f.names.stream(areaDead), Subject: f.names.all(areaDead, "*"), Limited: true}
 	err := f.opts.Broker.Read(ctx, q, func(m engine.Stored) bool {
 		g, err := f.names.readDead(m)
 		if err != nil || hook != "" && g.Hook != hook {

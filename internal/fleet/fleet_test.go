@@ -61,23 +61,34 @@ func joinAs(t *testing.T, j engine.Options, o fleet.Options, hooks ...*hook.Hook
 
 // positions is a fleet.Position in memory.
 type positions struct {
-	mu sync.Mutex
-	at map[string]uint64
+	mu    sync.Mutex
+	at    map[string]uint64 // by stream and its begin
+	known map[string]bool   // by stream
 }
 
-func (p *positions) ReadThrough(stream string, begun time.Time) (uint64, error) {
+func (p *positions) ReadThrough(stream string, begun time.Time) (uint64, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.at[stream+begun.String()], nil
+	return p.at[stream+begun.String()], p.known[stream], nil
+}
+
+// hears waits until the machine is told all events for each machine that come from now on.
+func (m *machine) hears(t *testing.T) *machine {
+	t.Helper()
+	hooktest.Until(t, m.names.Machine+" has a position", func() bool {
+		_, known, _ := m.positions.ReadThrough("HOOKD_"+m.names.Tenant+"_EVERY", time.Time{})
+		return known
+	})
+	return m
 }
 
 func (p *positions) SetReadThrough(stream string, begun time.Time, seq uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.at == nil {
-		p.at = map[string]uint64{}
+		p.at, p.known = map[string]uint64{}, map[string]bool{}
 	}
-	p.at[stream+begun.String()] = seq
+	p.at[stream+begun.String()], p.known[stream] = seq, true
 	return nil
 }
 

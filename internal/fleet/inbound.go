@@ -17,8 +17,9 @@ import (
 // consumer on the servers for each machine would be what a fleet pays for most, and who makes a
 // consumer can have the servers publish.
 type Position interface {
-	// ReadThrough returns the number of the last message that was read of a stream; 0 = none.
-	ReadThrough(stream string, begun time.Time) (uint64, error)
+	// ReadThrough returns the number of the last message that was read of a stream; 0 = none. known is false
+	// where this machine has read no stream of that name, whenever that began.
+	ReadThrough(stream string, begun time.Time) (seq uint64, known bool, err error)
 	// SetReadThrough returns when the disk has the number.
 	SetReadThrough(stream string, begun time.Time, seq uint64) error
 }
@@ -78,16 +79,19 @@ func (r *inbound) follow(
 	}
 }
 
-// readOn reads on from the position of this machine.
+// readOn reads on from the position of this machine; a machine without one begins with the messages to come.
 func (r *inbound) readOn(ctx context.Context, area, subject string, each func(engine.Stored) error) error {
 	stream := r.names.stream(area)
 	found, err := r.broker.Look(ctx, stream)
 	if err != nil {
 		return err
 	}
-	through, err := r.position.ReadThrough(stream, found.Begun)
+	through, known, err := r.position.ReadThrough(stream, found.Begun)
+	if err == nil && !known {
+		through, err = found.Last, r.position.SetReadThrough(stream, found.Begun, found.Last)
+	}
 	if err != nil {
-		return fmt.Errorf("read the position in %s: %w", stream, err)
+		return fmt.Errorf("the position in %s: %w", stream, err)
 	}
 	saved, failed := through, error(nil)
 	save := func() error {
