@@ -29,8 +29,7 @@ func (m machine) Facts() wire.FleetMachine {
 		if e.Hook == nil || !e.Hook.IsGuard() {
 			continue
 		}
-		broken := e.State != hook.Active && e.State != hook.Disabled
-		if broken || len(d.suspects.problems(e.Hook)) > 0 {
+		if e.State != hook.Active && e.State != hook.Disabled || d.inventory.fails(e) {
 			facts.Failing = append(facts.Failing, e.Name)
 		}
 	}

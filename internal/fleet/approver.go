@@ -67,9 +67,7 @@ func (f *Fleet) followAnswers(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	from := engine.Query{
-		Stream: f.names.stream(areaAnswer), Subject: f.names.all(areaAnswer), Since: time.Now().Add(-keepAnswers),
-	}
+	from := engine.Query{Stream: f.names.stream(areaAnswer), Subject: f.names.all(areaAnswer)} // of keepAnswers at most
 	for ctx.Err() == nil {
 		if f.online() {
 			err := f.opts.Broker.Read(ctx, from, func(m engine.Stored) bool {
@@ -135,7 +133,7 @@ func (f *Fleet) verify(data []byte, now time.Time) (s wire.FleetStatement, appro
 	case s.Answer == wire.OutcomeAllow && (held.Card == nil || s.About != held.Card.Digest || s.About == ""):
 		return s, "", errors.New("it answers another question than the held one")
 	case !s.Until.Equal(held.Until) || !now.Before(held.Until):
-		return s, "", errors.New("it came after the deadline, or names another one")
+		return s, "", errors.New("it came after the deadline, or names another deadline")
 	case s.Answer != wire.OutcomeAllow && s.Answer != wire.OutcomeDeny:
 		return s, "", fmt.Errorf("the answer is %q", s.Answer)
 	}

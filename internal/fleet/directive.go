@@ -159,7 +159,7 @@ func (f *Fleet) followDirectives(ctx context.Context) {
 func (f *Fleet) noteDirective(err error) {
 	why := ""
 	if err != nil && !errors.Is(err, engine.ErrAway) {
-		why = "the newest directive is not in force: " + err.Error()
+		why = err.Error()
 	}
 	f.mu.Lock()
 	was := f.refused

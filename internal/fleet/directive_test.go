@@ -210,7 +210,7 @@ func TestDirectivesReachMachines(t *testing.T) {
 		}
 		laptop.gets(t, "acme@1+acme@2 off guard refused")
 		hooktest.Until(t, what+" is in the status", func() bool {
-			return strings.Contains(status(t, laptop.fleet).Directive, "the newest directive is not in force")
+			return strings.Contains(status(t, laptop.fleet).Directive, "the newest directive of the fleet is refused: ")
 		})
 	}
 	d, good := ann.sign(t, d)

@@ -66,6 +66,7 @@ type Options struct {
 type Fleet struct {
 	*outbound
 	in      *inbound
+	twin    *twin
 	opts    Options
 	arrived chan struct{} // other machines have sent events for each machine
 	replied chan struct{} // another machine has sent an answer to this one, or it holds its first ask
@@ -109,6 +110,7 @@ func New(o Options) *Fleet {
 		begun:     begun,
 		consumers: map[string]context.CancelFunc{}, wanted: map[string]func(context.Context){},
 	}
+	f.twin = &twin{broker: o.Broker, names: o.Names, log: log}
 	f.in = &inbound{
 		broker: o.Broker, position: o.Position, names: o.Names, log: log, begun: begun, online: f.online,
 		trouble: map[string]string{},
@@ -302,7 +304,7 @@ func (f *Fleet) Status(ctx context.Context) (s Status, err error) {
 	s.Trouble, s.Directive = cmp.Or(f.trouble, f.in.why()), f.refused
 	f.mu.Unlock()
 	if s.State.Connected { // else a server's refusal of the key would not be seen
-		s.Trouble = cmp.Or(s.Trouble, f.waits.why())
+		s.Trouble = cmp.Or(s.Trouble, f.twin.why(), f.waits.why())
 	}
 	if s.Outbox, err = f.opts.Outbox.OutboxLoad(ctx); err == nil && f.opts.Decisions != nil {
 		s.Decisions, s.Unpublished, err = f.opts.Decisions.Waiting(ctx)

@@ -39,7 +39,11 @@ type machine struct {
 
 func join(t *testing.T, url, name string, hooks ...*hook.Hook) *machine {
 	t.Helper()
-	return joinAs(t, engine.Options{Servers: []string{url}, Machine: name}, fleet.Options{}, hooks...)
+	m := joinAs(t, engine.Options{Servers: []string{url}, Machine: name}, fleet.Options{}, hooks...)
+	if slices.Contains(hooks, each) {
+		m.hears(t)
+	}
+	return m
 }
 
 // joinAs is join with more options.
@@ -167,6 +171,26 @@ func TestEventsReachOtherMachines(t *testing.T) {
 	slices.Sort(all)
 	if len(slices.Compact(all)) != 50 || len(c.data()) != 50 {
 		t.Errorf("a and b have %v, and c %d", all, len(c.data()))
+	}
+}
+
+// A machine that is new gets the events for each machine from its first look on, and none of before.
+func TestANewMachineBeginsWithWhatComes(t *testing.T) {
+	server := fleettest.Start(t, nil)
+	a := join(t, server.URL(), "a", each)
+	a.emit(t, each, 0, 3)
+	hooktest.Until(t, "the servers have the events", func() bool {
+		n, _ := server.Stored("HOOKD_t_EVERY")
+		return n > 0 && status(t, a).Outbox.Messages == 0
+	})
+	b := join(t, server.URL(), "b", each)
+	want := a.emit(t, each, 3, 2)
+	hooktest.Until(t, "the later ones have come", func() bool {
+		got := b.data()
+		return len(got) > 0 && got[len(got)-1] == want[len(want)-1]
+	})
+	if got := b.data(); !slices.Equal(got, want) {
+		t.Errorf("the new machine has %v, want %v", got, want)
 	}
 }
 

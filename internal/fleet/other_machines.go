@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -20,37 +22,43 @@ const (
 	mostAnswer  = 5000
 )
 
-// look reads the word of each machine on a part of areaNow. A message that stands under another name
-// than its own is left out. when is the time of a message by the clock of this machine.
+// word is the word of a machine on a part of areaNow.
+type word[T any] struct {
+	machine string
+	v       T
+	when    time.Time // by the clock of this machine
+	bad     error     // why it does not count: v says nothing; nil = it counts
+}
+
+// look reads the word of each machine on a part of areaNow. A message that cannot be read, or that names another
+// machine than its subject, is bad.
 func look[T any](
 	ctx context.Context, b engine.Reader, n Names, what string,
-	of func(T) (machine string, sent time.Time), each func(v T, when time.Time),
+	of func(T) (machine string, sent time.Time), each func(word[T]),
 ) error {
-	type message struct {
-		v    T
-		when time.Time
-	}
-	var list []message
+	var list []word[T]
 	var own time.Duration // this machine's clock is ahead of the servers' by so much
 	q := engine.Query{Stream: n.stream(areaNow), Subject: n.all(areaNow, what)}
 	err := b.Read(ctx, q, func(m engine.Stored) bool {
 		machine, _, ok := n.sender(m.Subject, areaNow)
-		var v T
-		if !ok || json.Unmarshal(m.Data, &v) != nil {
+		if !ok {
 			return true
 		}
-		named, sent := of(v)
-		if named != machine {
-			return true
+		w := word[T]{machine: machine, when: m.Time}
+		w.bad = json.Unmarshal(m.Data, &w.v)
+		named, sent := of(w.v)
+		if w.bad == nil && named != machine {
+			w.bad = fmt.Errorf("it says that it is of %q", named)
 		}
-		if machine == n.Machine {
+		if w.bad == nil && machine == n.Machine {
 			own = sent.Sub(m.Time)
 		}
-		list = append(list, message{v, m.Time})
+		list = append(list, w)
 		return true
 	})
-	for _, m := range list {
-		each(m.v, m.when.Add(own))
+	for _, w := range list {
+		w.when = w.when.Add(own)
+		each(w)
 	}
 	return err
 }
@@ -63,9 +71,16 @@ func (f *Fleet) Machines(ctx context.Context) ([]wire.FleetMachine, error) {
 // Machines returns the newest facts of each machine of a tenant, unsigned.
 func Machines(ctx context.Context, b engine.Reader, n Names) (list []wire.FleetMachine, err error) {
 	of := func(m wire.FleetMachine) (string, time.Time) { return m.Machine, m.Time }
-	err = look(ctx, b, n, nowMachine, of, func(m wire.FleetMachine, when time.Time) {
-		m.ClockMS = m.Time.Sub(when).Milliseconds()
-		m.Time, m.Away = when, time.Since(when) > awayAfter
+	err = look(ctx, b, n, nowMachine, of, func(w word[wire.FleetMachine]) {
+		m := w.v
+		m.ClockMS = m.Time.Sub(w.when).Milliseconds()
+		if w.bad != nil {
+			m = wire.FleetMachine{
+				Machine: w.machine,
+				Trouble: "its report cannot be read: " + w.bad.Error() + "; it has another version of hookd, or its key is stolen",
+			}
+		}
+		m.Time, m.Away = w.when, time.Since(w.when) > awayAfter
 		list = append(list, m)
 	})
 	slices.SortFunc(list, func(a, b wire.FleetMachine) int { return cmp.Compare(a.Machine, b.Machine) })
@@ -78,9 +93,13 @@ func (s said) from() (machine string, sent time.Time) { return s.Machine, s.Sent
 // the clock of its machine.
 func (f *Fleet) Asks(ctx context.Context) (wire.FleetAsks, error) {
 	list := []wire.FleetAsk{}
-	err := look(ctx, f.opts.Broker, f.names, nowAsks, said.from, func(s said, when time.Time) {
+	err := look(ctx, f.opts.Broker, f.names, nowAsks, said.from, func(w word[said]) {
+		s := w.v
+		if w.bad != nil {
+			return
+		}
 		for _, a := range s.Asks {
-			if time.Since(when) > a.Until.Sub(s.Sent) || a.Answered != nil {
+			if time.Since(w.when) > a.Until.Sub(s.Sent) || a.Answered != nil {
 				continue
 			}
 			of := wire.FleetAsk{Machine: s.Machine, Ask: a}
@@ -98,10 +117,14 @@ func (f *Fleet) Asks(ctx context.Context) (wire.FleetAsks, error) {
 // first.
 func (f *Fleet) Sessions(ctx context.Context, q wire.SessionQuery) (wire.FleetSessions, error) {
 	list := []wire.FleetSession{}
-	err := look(ctx, f.opts.Broker, f.names, nowSessions, said.from, func(s said, _ time.Time) {
-		for _, session := range s.Sessions {
+	err := look(ctx, f.opts.Broker, f.names, nowSessions, said.from, func(w word[said]) {
+		if w.bad != nil {
+			return
+		}
+		for _, session := range w.v.Sessions { // as they were when the newest of them had an event
+			session.State = wire.Aged(session.State, session.Last, time.Now())
 			if q.Fits(&session) {
-				list = append(list, wire.FleetSession{Machine: s.Machine, Session: session})
+				list = append(list, wire.FleetSession{Machine: w.machine, Session: session})
 			}
 		}
 	})
@@ -129,11 +152,11 @@ func (f *Fleet) Decisions(ctx context.Context, q wire.FleetQuery) (page wire.Fle
 		page.Through = m.Seq
 		machine, _, ok := f.names.sender(m.Subject, areaLog)
 		var d wire.FleetDecision
-		if !ok || json.Unmarshal(m.Data, &d) != nil || d.Machine != machine || seen[m.ID] ||
+		if !ok || json.Unmarshal(m.Data, &d) != nil || d.Machine != machine || seen[machine+"/"+m.ID] ||
 			len(machines) > 0 && !slices.Contains(machines, machine) || !q.Fits(&d.Decision) {
 			return true
 		}
-		seen[m.ID] = true
+		seen[machine+"/"+m.ID] = true
 		list = append(list, d)
 		if q.After > 0 {
 			return len(list) < limit
@@ -153,6 +176,12 @@ func (f *Fleet) Decisions(ctx context.Context, q wire.FleetQuery) (page wire.Fle
 func Refusal(err error) *wire.Error {
 	if err == nil {
 		return nil
+	}
+	if errors.Is(err, engine.ErrForbidden) {
+		return &wire.Error{
+			Code: wire.CodeForbidden, Message: err.Error(),
+			Hint: "type it on a machine that the servers know by `hookd fleet user MACHINE KEY --role worker`",
+		}
 	}
 	return &wire.Error{
 		Code: wire.CodeInternal, Message: "the fleet cannot be read: " + err.Error(),

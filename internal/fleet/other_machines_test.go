@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/hooktest"
@@ -141,7 +142,10 @@ func TestAnyMachineShowsAll(t *testing.T) {
 	const machines, decisions = 5, 300
 	var viewer *machine
 	for i := range machines {
-		l := &local{sessions: []wire.Session{{SessionID: "s", Last: now, State: wire.SessionWorking, Cwd: "/"}}}
+		l := &local{sessions: []wire.Session{
+			{SessionID: "s", Last: now, State: wire.SessionWorking, Cwd: "/"},
+			{SessionID: "gone", Last: now.Add(-wire.IdleAfter - time.Hour), State: wire.SessionWorking, Cwd: "/"},
+		}}
 		for n := range decisions {
 			outcome := wire.OutcomeDeny
 			if n%2 == 0 {
@@ -175,7 +179,9 @@ func TestAnyMachineShowsAll(t *testing.T) {
 	hooktest.Until(t, "all machines and sessions are there", func() bool {
 		list, err := viewer.Machines(t.Context())
 		sessions, bad := viewer.Sessions(t.Context(), wire.SessionQuery{})
-		return err == nil && bad == nil && len(list) == machines && len(sessions.Sessions) == machines &&
+		return err == nil && bad == nil && len(list) == machines && len(sessions.Sessions) == 2*machines &&
+			sessions.Sessions[0].Session.State == wire.SessionWorking && // and those that are silent since do not work
+			sessions.Sessions[machines].Session.State == wire.SessionIdle &&
 			list[4].Machine == "m4" && !list[4].Away && list[4].Failing[0] == "guard"
 	})
 }
@@ -231,6 +237,45 @@ func TestAnswerFromAnotherMachine(t *testing.T) {
 	hooktest.Until(t, "the ask has ended", func() bool {
 		list, err := other.Asks(t.Context())
 		return err == nil && len(list.Asks) == 0
+	})
+}
+
+// ahead is a broker for a machine whose clock is hours ahead of the servers': they have one answer of an hour ago.
+type ahead struct {
+	*sleeper
+	answer []byte
+}
+
+func (a ahead) Listen(ctx context.Context, _ string, _ func()) error { <-ctx.Done(); return nil }
+
+func (a ahead) Read(_ context.Context, q engine.Query, each func(engine.Stored) bool) error {
+	at := time.Now().Add(-5 * time.Hour)
+	if q.Stream == "HOOKD_t_ANSWER" && q.After == 0 && !q.Since.After(at) {
+		each(engine.Stored{Seq: 1, Time: at, Message: engine.Message{Subject: "hookd.t.a.answer", Data: a.answer}})
+	}
+	return nil
+}
+
+// An answer counts on a machine whose clock is ahead, which dates it before its ask.
+func TestAnswerToAMachineWhoseClockIsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		public, key, err := ed25519.GenerateKey(nil)
+		hooktest.Must(t, err)
+		of := wire.Ask{ID: events.NewID(time.Now()), Until: time.Now().Add(time.Hour).UTC(), Card: &wire.Card{Digest: "ab"}}
+		l := &local{approvers: map[string]ed25519.PublicKey{"ann": public}, asks: []wire.Ask{of}}
+		text, err := json.Marshal(fleet.SignAnswer(statement(wire.FleetAsk{Machine: "b", Ask: of, About: "ab"}), key))
+		hooktest.Must(t, err)
+		broker := ahead{&sleeper{changed: make(chan struct{}, 1)}, text}
+		f := fleet.New(fleet.Options{Broker: broker, Names: fleet.Names{Tenant: "t", Machine: "b"}, Outbox: &memory{}, Position: &positions{}, Asked: l})
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { f.Run(ctx); close(ended) }()
+		synctest.Wait()
+		if got := l.answers(); !slices.Equal(got, []string{"ann allow"}) {
+			t.Errorf("the answers are %v", got)
+		}
+		end()
+		<-ended
 	})
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -173,6 +174,42 @@ func Renew(entry string) string {
 		return entry
 	}
 	return Names{Tenant: of[1], Machine: about[1]}.User(Role(about[2]), inbox[1], key[1], about[3])
+}
+
+// EntryKey returns the public key of an entry that User made; "" = it is another text.
+func EntryKey(entry string) string {
+	if found := entryKey.FindStringSubmatch(entry); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// entryWords are the parts of a server's configuration that are no brackets: comments and quoted texts.
+var entryWords = lazyregexp.New(`(?m)#.*$|//.*$|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'`)
+
+// CheckEntry is an error for a text that is not one value in brackets. Servers that find such a text in
+// their list refuse all of the list, and the keys that were revoked stay in force.
+func CheckEntry(entry string) error {
+	text := strings.TrimSpace(entryWords.ReplaceAllString(entry, ""))
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
+		return errors.New("it is no entry of a user: want { … }")
+	}
+	var open []rune
+	for i, r := range text {
+		switch r {
+		case '{', '[':
+			open = append(open, r+2) // the bracket that ends it
+		case '}', ']':
+			if len(open) == 0 || open[len(open)-1] != r || len(open) == 1 && i < len(text)-1 {
+				return fmt.Errorf("it is no entry of a user: a %c is not where it has to be", r)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("it is no entry of a user: a %c is missing", open[len(open)-1])
+	}
+	return nil
 }
 
 // Expired reports whether the last day of an entry that User made is over; last "" = it has none.

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 	"github.com/hookd/hookd/internal/fleet/fleettest"
 	"github.com/hookd/hookd/internal/fleet/jetstream"
 	"github.com/hookd/hookd/internal/fleet/machinekey"
+	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/wire"
 )
 
 // guarded is a server whose users are as `hookd fleet user` prints them.
@@ -102,6 +105,35 @@ func (g guarded) refused(t *testing.T, subject string, subscribe bool) string {
 	return ""
 }
 
+// A machine whose name is not that of its entry is told so, and so is an operator with the key of a machine: the
+// server's own words are about a subject that people have never seen.
+func TestTheNameIsThatOfTheEntry(t *testing.T) {
+	hooktest.Long(t) // it waits until a server has not answered for 10 s
+	g := guard(t, map[fleet.Names]fleet.Role{
+		{Tenant: "t", Machine: "ops"}: fleet.RoleOperator, {Tenant: "t", Machine: "laptop"}: fleet.RoleMachine,
+	})
+	g.operator(t, "t", "ops")
+	options := g.options("t", "laptop")
+	options.Machine = "desk"
+	b, err := jetstream.Connect(options, nil)
+	hooktest.Must(t, err)
+	t.Cleanup(b.Close)
+	hooktest.Until(t, "it is connected", func() bool { return b.State().Connected })
+	n := fleet.Names{Tenant: "t", Machine: "desk"}
+	_, err = fleet.Machines(t.Context(), b, n)
+	const want = "the servers know this key by another name than desk"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a read says %v", err)
+	}
+	subject := "hookd.t.desk.now.machine"
+	if err := b.Publish(t.Context(), []engine.Message{{Subject: subject, Data: []byte("{}")}})[0]; err == nil {
+		t.Error("it has published")
+	}
+	if s := b.State(); !strings.HasPrefix(s.Err, want) {
+		t.Errorf("the state says %q", s.Err)
+	}
+}
+
 // The permissions are enough for the work of machines, and a stolen laptop can publish as
 // itself alone, reads no work and no other tenant, and changes no stream or consumer.
 func TestStolenLaptop(t *testing.T) {
@@ -114,8 +146,8 @@ func TestStolenLaptop(t *testing.T) {
 	l := &local{}
 	said, lines := observer.New(zap.InfoLevel)
 	options := g.options("t", "laptop")
-	laptop := joinAs(t, options, fleet.Options{Log: zap.New(said), Machine: l, Decisions: l, Asked: l}, once, each)
-	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once, each)
+	laptop := joinAs(t, options, fleet.Options{Log: zap.New(said), Machine: l, Decisions: l, Asked: l}, once, each).hears(t)
+	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, once, each).hears(t)
 	laptop.emit(t, once, 0, 3)
 	laptop.emit(t, each, 3, 3)
 	hooktest.Until(t, "the builder has all", func() bool { return len(builder.data()) == 6 })
@@ -134,6 +166,17 @@ func TestStolenLaptop(t *testing.T) {
 	if n, err := laptop.Dead(t.Context()); n != 0 || err != nil {
 		t.Errorf("the laptop counts %d dead letters, %v", n, err)
 	}
+	if _, err := laptop.DeadLetters(t.Context(), "", 0); !errors.Is(err, engine.ErrForbidden) {
+		t.Errorf("the laptop reads dead letters: %v", err)
+	}
+	if _, bad := laptop.DeadLetter(t.Context(), 1); bad == nil || bad.Code != wire.CodeForbidden {
+		t.Errorf("the laptop reads a dead letter: %v", bad)
+	}
+	waits := &hook.Hook{Name: "no-queue", Scope: hook.ScopeFleet}
+	builder.Retain([]*hook.Hook{once, each, waits})
+	hooktest.Until(t, "the builder says that a hook has no queue", func() bool {
+		return strings.HasSuffix(builder.broker.State().Err, "it is not there: an operator has to type hookd fleet queue no-queue")
+	})
 	if list := g.server.Violations(); len(list) > 0 {
 		t.Errorf("the log of the servers has lines of violations in ordinary life: %q", list)
 	}

@@ -59,7 +59,7 @@ func TestAMissingStreamStopsItselfAlone(t *testing.T) {
 		hooktest.Must(t, g.streams(t).DeleteStream(t.Context(), name))
 	}
 	laptop := joinAs(t, g.options("t", "laptop"), fleet.Options{}, each)
-	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, each)
+	builder := joinAs(t, g.options("t", "builder"), fleet.Options{}, each).hears(t)
 	laptop.emit(t, each, 0, 3)
 	hooktest.Until(t, "the others have the events", func() bool { return len(builder.data()) == 3 })
 	hooktest.Until(t, "the machine says which streams are missing", func() bool {

@@ -66,6 +66,9 @@ func (f *Fleet) publishState(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if f.online() {
+			if !published.IsZero() {
+				f.twin.look(ctx, f.opts.Machine.Facts().Started)
+			}
 			facts := f.facts(ctx)
 			if text := encode(facts); !bytes.Equal(text, last) || time.Since(published) >= factsEvery {
 				facts.Time = time.Now().UTC()
@@ -87,7 +90,7 @@ func (f *Fleet) publishState(ctx context.Context) {
 // facts is the state of this machine for others, without the time.
 func (f *Fleet) facts(ctx context.Context) wire.FleetMachine {
 	facts := f.opts.Machine.Facts()
-	facts.Machine = f.names.Machine
+	facts.Machine, facts.Trouble = f.names.Machine, f.twin.why()
 	s, err := f.Status(ctx)
 	if err != nil {
 		return facts

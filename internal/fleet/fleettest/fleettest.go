@@ -75,6 +75,15 @@ func Start(t testing.TB, change func(*server.Options)) *Server {
 	return s
 }
 
+// LetIn is a change for Start: the server lets the holders of keys in alone, who may do everything.
+func LetIn(public ...string) func(*server.Options) {
+	return func(o *server.Options) {
+		for _, key := range public {
+			o.Nkeys = append(o.Nkeys, &server.NkeyUser{Nkey: key})
+		}
+	}
+}
+
 // Streams returns a client for the streams of servers, until the test ends.
 func Streams(t testing.TB, urls []string) jetstream.JetStream {
 	t.Helper()
