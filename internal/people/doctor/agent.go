@@ -95,9 +95,9 @@ type exam struct {
 }
 
 // look is visit.look for a look at an agent.
-func (w *exam) look(within time.Duration, check, at string, f func(*exam)) {
+func (w *exam) look(patience time.Duration, check, at string, f func(*exam)) {
 	w.found = slices.Clip(w.found)
-	if !w.hung[at] && !inTime(within, w, f) {
+	if !w.hung[at] && !inTime(patience, w, f) {
 		w.hangs(check, at)
 	}
 }
@@ -303,7 +303,7 @@ func (w *exam) seen(ctx context.Context) {
 			"events",
 			Note,
 			"hookd log events",
-			"no event of %s has ever arrived, as far back as the history goes: restart it, let it call a tool, and see it in",
+			"no event of %s has ever arrived, as far back as the history goes: restart it, let it call a tool, and look again",
 			w.dialect,
 		)
 	default:

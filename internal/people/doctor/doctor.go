@@ -16,6 +16,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +31,11 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/readfile"
+	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
+	"github.com/hookd/hookd/internal/people/card"
+	"github.com/hookd/hookd/wire"
 )
 
 // Level is how bad a finding is.
@@ -129,9 +133,9 @@ const (
 
 // look calls f with a copy of v, which replaces it unless the file system that f looks at
 // does not answer. Then that is reported once, and no other look is taken there.
-func (v *visit) look(within time.Duration, check, at string, f func(*visit)) {
+func (v *visit) look(patience time.Duration, check, at string, f func(*visit)) {
 	v.found = slices.Clip(v.found) // f may still add to its own when it is given up
-	if !v.hung[at] && !inTime(within, v, f) {
+	if !v.hung[at] && !inTime(patience, v, f) {
 		v.hangs(check, at)
 	}
 }
@@ -213,6 +217,11 @@ func (v *visit) daemon(ctx context.Context) {
 	v.fleet(ctx, st.Fleet)
 }
 
+// Unread reports whether hookd.yaml has changed since the daemon with this status read it.
+func Unread(c config.Config, st client.DaemonInfo) bool {
+	return st.Home == c.Home && st.Settings != "" && st.Settings != trust.Sum(c.File)
+}
+
 // condition reports the faults of a daemon that answers.
 func (v *visit) condition(st client.DaemonInfo) {
 	switch {
@@ -241,6 +250,14 @@ func (v *visit) condition(st client.DaemonInfo) {
 			v.Config.Home,
 		)
 	}
+	if Unread(v.Config, st) {
+		v.say("settings", Problem, "hookd reload", "%s has changed since hookd read it: the old settings are in force",
+			v.Config.SettingsFile())
+	}
+	for _, name := range slices.Sorted(maps.Keys(st.Restart)) {
+		v.say("settings", Problem, v.restart(), "%s has changed, and hookd runs with %s until it is started again",
+			name, cmp.Or(st.Restart[name], "none"))
+	}
 	if st.Queued > v.Config.QueueMaxEvents/2 {
 		v.say(
 			"daemon",
@@ -268,13 +285,21 @@ func (v *visit) checkGuarded(list []client.Unguarded) {
 		}
 		if u.Disobeyed > 0 {
 			v.say("agents", Problem, "hookd log --disobeyed",
-				"%s ran %d calls against the answer within a day", u.Agent, u.Disobeyed)
+				"%s ran %s against the answer within a day", u.Agent, card.Plural(int(u.Disobeyed), "call"))
 		}
 		if u.NotAsked > 0 {
 			v.say("agents", Problem, "hookd blindspots "+string(u.Agent),
-				"%s ran %d calls within a day that hookd was not asked about", u.Agent, u.NotAsked)
+				"%s ran %s within a day that hookd was not asked about", u.Agent, card.Plural(int(u.NotAsked), "call"))
 		}
 	}
+}
+
+// WaitingText says how many decisions wait for a target of forward. They are counted up to a limit.
+func WaitingText(f client.Forward) string {
+	if f.Waiting >= wire.MostWaiting {
+		return fmt.Sprintf("%d or more", f.Waiting)
+	}
+	return fmt.Sprint(f.Waiting)
 }
 
 // checkForward says which targets of the setting forward do not get decisions.
@@ -286,7 +311,7 @@ func (v *visit) checkForward(list []client.Forward) {
 		case f.Missed > 0:
 			v.say("forward", Note, "hookd status", "%d decisions were pruned before they were handed on to %s", f.Missed, f.Name)
 		default:
-			v.say("forward", OK, "", "%s has the decisions; %d wait", f.Name, f.Waiting)
+			v.say("forward", OK, "", "%s has the decisions; %s wait", f.Name, WaitingText(f))
 		}
 	}
 }

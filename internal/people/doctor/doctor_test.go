@@ -158,3 +158,18 @@ func TestCallsAreTheAgentsOwn(t *testing.T) {
 		}
 	}
 }
+
+// One call is a call, two are calls.
+func TestUnguardedCallsAreCounted(t *testing.T) {
+	v := new(visit)
+	v.checkGuarded([]client.Unguarded{{Agent: "codex", Disobeyed: 1, NotAsked: 2}})
+	want := []string{"codex ran 1 call against the answer within a day", "codex ran 2 calls within a day that hookd was not asked about"}
+	for i, f := range v.found {
+		if f.Found != want[i] {
+			t.Errorf("got %q, want %q", f.Found, want[i])
+		}
+	}
+	if len(v.found) != len(want) {
+		t.Errorf("%d findings, want %d", len(v.found), len(want))
+	}
+}

@@ -30,8 +30,8 @@ func (v *visit) fleet(ctx context.Context, lag *client.FleetLag) {
 	case lag.Unread != "":
 		v.say("fleet", Problem, do, "what waits for the fleet cannot be read: %s", lag.Unread)
 	case !lag.Connected:
-		v.say("fleet", Problem, do, "no server answers since %s: %s; %s", since, waits,
-			cmp.Or(lag.Error, "why is not known yet"))
+		v.say("fleet", Problem, do, "%s is not connected since %s: %s; %s", lag.Machine, since,
+			cmp.Or(lag.Error, "no server answers"), waits)
 	case lag.Error != "":
 		v.say("fleet", Problem, do, "%s; %s", lag.Error, waits)
 	case o.Oldest != nil && time.Since(*o.Oldest) > fleetBehind:

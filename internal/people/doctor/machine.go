@@ -79,7 +79,8 @@ func (v *visit) store() {
 		)
 	}
 	if s.Lost > 0 {
-		say(Note, "hookd status", "%d records could not be kept since the daemon started", s.Lost)
+		say(Note, "hookd status", "%s could not be kept since the daemon started",
+			card.Plural(int(s.Lost), "record"))
 	}
 	for _, l := range s.Losses {
 		level := Problem
