@@ -71,17 +71,14 @@ The exit code is 1 when something needs you; a note does not.`,
 }
 
 // serviceFindings returns the state of the service.
-func serviceFindings(a *app, cmd *cobra.Command) (list []doctor.Finding) {
+func serviceFindings(a *app, cmd *cobra.Command) []doctor.Finding {
 	m, err := machineOf(cmd)
 	if err != nil {
 		return nil // no home directory, or not root: doctor has said so
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), min(a.patience, 10*time.Second))
 	defer cancel()
-	for _, f := range m.Look(ctx) {
-		list = append(list, doctor.Finding{Check: "service", Level: doctor.Level(f.Level), Found: f.Found, Do: f.Do})
-	}
-	return list
+	return m.Look(ctx)
 }
 
 // examination is the command's answer without an agent.

@@ -17,6 +17,9 @@ func (m *Machine) Running(ctx context.Context) bool {
 	return mgr.reachable(ctx) == nil && mgr.active(ctx)
 }
 
+// Installed reports whether files of the service are there, whether it runs or not.
+func (m *Machine) Installed() bool { return len(installedFiles(m.manager())) > 0 }
+
 // Stop has the service manager end the service, if that is the process pid, and
 // returns the command that did. "" = the process is not the manager's.
 func (m *Machine) Stop(ctx context.Context, pid int) (command string, err error) {

@@ -10,20 +10,21 @@ import (
 	"strings"
 
 	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/people/doctor"
 )
 
 // Look examines the service: installed, enabled, running. That hookd runs in another
 // way is no problem.
-func (m *Machine) Look(ctx context.Context) []Finding {
+func (m *Machine) Look(ctx context.Context) []doctor.Finding {
 	mgr := m.manager()
 	s := state{manager: mgr, machine: m, files: installedFiles(mgr), missing: mgr.reachable(ctx)}
 	switch {
 	case errors.Is(s.missing, errNoManager):
-		return s.say(OK, "", "%v; start it with `hookd serve`", s.missing)
+		return s.say(doctor.OK, "", "%v; start it with `hookd serve`", s.missing)
 	case s.missing != nil && len(s.files) == 0:
-		return s.say(OK, "", "not installed, and not possible here: %v", s.missing)
+		return s.say(doctor.OK, "", "not installed, and not possible here: %v", s.missing)
 	case s.missing != nil:
-		return s.say(Note, "hookd install", "%s is there, but %v", s.files[0], s.missing)
+		return s.say(doctor.Note, "hookd install", "%s is there, but %v", s.files[0], s.missing)
 	}
 	if m.goos == "darwin" {
 		return s.launchd(ctx)
@@ -53,52 +54,53 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func (s state) say(level Level, do, format string, args ...any) []Finding {
-	return []Finding{{Level: level, Found: fmt.Sprintf(format, args...), Do: do}}
+func (s state) say(level doctor.Level, do, format string, args ...any) []doctor.Finding {
+	return []doctor.Finding{{Check: "service", Level: level, Found: fmt.Sprintf(format, args...), Do: do}}
 }
 
-func (s state) launchd(ctx context.Context) []Finding {
+func (s state) launchd(ctx context.Context) []doctor.Finding {
 	switch active := s.manager.active(ctx); {
 	case len(s.files) == 0:
-		return s.say(Note, "hookd install", "hookd is not installed as a service: it does not start when you log in")
+		return s.say(doctor.Note, "hookd install", "hookd is not installed as a service: it does not start when you log in")
 	case !active:
-		return s.say(Problem, "hookd install", "%s is there, but launchd does not have it", s.files[0])
+		return s.say(doctor.Problem, "hookd install", "%s is there, but launchd does not have it", s.files[0])
 	}
-	return s.say(OK, "", "installed as %s, and loaded", s.files[0])
+	return s.say(doctor.OK, "", "installed as %s, and loaded", s.files[0])
 }
 
 // systemd examines both units, whichever user installed them.
-func (s state) systemd(ctx context.Context) []Finding {
+func (s state) systemd(ctx context.Context) []doctor.Finding {
 	unit, err := s.properties(ctx, "hookd.service")
 	if err != nil {
-		return s.say(Note, "systemctl --user status hookd", "%v", err)
+		return s.say(doctor.Note, "systemctl --user status hookd", "%v", err)
 	}
 	switch {
 	case unit["LoadState"] == "not-found":
-		return s.say(Note, "hookd install", "hookd is not installed as a service: it does not start when you log in")
+		return s.say(doctor.Note, "hookd install", "hookd is not installed as a service: it does not start when you log in")
 	case unit["LoadState"] != "loaded":
-		return s.say(Problem, "hookd install", "systemd cannot read hookd.service: it is %s", unit["LoadState"])
+		return s.say(doctor.Problem, "hookd install", "systemd cannot read hookd.service: it is %s", unit["LoadState"])
 	case unit["ActiveState"] == "failed":
-		return s.say(Problem, "journalctl --user -u hookd -n 20", "hookd.service has failed: %s", unit["Result"])
+		return s.say(doctor.Problem, "journalctl --user -u hookd -n 20", "hookd.service has failed: %s", unit["Result"])
 	case unit["NeedDaemonReload"] == "yes":
-		return s.say(Note, "systemctl --user daemon-reload", "hookd.service has changed since systemd read it")
+		return s.say(doctor.Note, "systemctl --user daemon-reload", "hookd.service has changed since systemd read it")
 	case !strings.HasPrefix(unit["UnitFileState"], "enabled"):
-		return s.say(Note, "systemctl --user enable hookd.socket hookd.service", "hookd.service is %s: it does not start when you log in", unit["UnitFileState"])
+		return s.say(doctor.Note, "systemctl --user enable hookd.socket hookd.service", "hookd.service is %s: it does not start when you log in", unit["UnitFileState"])
 	}
-	found := s.say(OK, "", "%s, %s and %s", unit["FragmentPath"], unit["UnitFileState"], unit["ActiveState"])
+	found := s.say(doctor.OK, "", "%s, %s and %s", unit["FragmentPath"], unit["UnitFileState"], unit["ActiveState"])
 	if restarts := unit["NRestarts"]; restarts != "" && restarts != "0" {
-		found = append(found, s.say(Note, "journalctl --user -u hookd -n 50", "systemd has started it again %s times since it was started by hand", restarts)...)
+		found = append(found, s.say(doctor.Note, "journalctl --user -u hookd -n 50",
+			"systemd has started it again %s times since it was started by hand", restarts)...)
 	}
 	return append(found, s.linger()...)
 }
 
 // linger: without it the user's services end with the last session.
-func (s state) linger() []Finding {
+func (s state) linger() []doctor.Finding {
 	u, err := user.Current()
 	if err != nil || exists(filepath.Join("/var/lib/systemd/linger", u.Username)) {
 		return nil
 	}
-	return s.say(Note, "loginctl enable-linger "+escape.Quote(u.Username), "it stops when you log out")
+	return s.say(doctor.Note, "loginctl enable-linger "+escape.Quote(u.Username), "it stops when you log out")
 }
 
 // properties returns systemd's properties of a unit.

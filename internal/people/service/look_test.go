@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hookd/hookd/internal/people/doctor"
 )
 
 // Each answer of systemd about the unit becomes the command that a person is to type.
@@ -14,16 +16,16 @@ func TestLookAtSystemd(t *testing.T) {
 	tests := []struct {
 		name, said string
 		err        error
-		want       Level
+		want       doctor.Level
 		do         string
 	}{
-		{"absent", "LoadState=not-found\nActiveState=inactive\n", nil, Note, "hookd install"},
-		{"broken", "LoadState=bad-setting\n", nil, Problem, "hookd install"},
-		{"failed", "LoadState=loaded\nActiveState=failed\nResult=exit-code\nUnitFileState=enabled\n", nil, Problem, "journalctl --user -u hookd -n 20"},
-		{"stale", "LoadState=loaded\nActiveState=active\nNeedDaemonReload=yes\nUnitFileState=enabled\n", nil, Note, "systemctl --user daemon-reload"},
-		{"disabled", "LoadState=loaded\nActiveState=active\nUnitFileState=disabled\n", nil, Note, "systemctl --user enable hookd.socket hookd.service"},
-		{"restarted", "LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nNRestarts=3\n", nil, Note, "journalctl --user -u hookd -n 50"},
-		{"silent", "no bus", errors.New("exit status 1"), Note, "systemctl --user status hookd"},
+		{"absent", "LoadState=not-found\nActiveState=inactive\n", nil, doctor.Note, "hookd install"},
+		{"broken", "LoadState=bad-setting\n", nil, doctor.Problem, "hookd install"},
+		{"failed", "LoadState=loaded\nActiveState=failed\nResult=exit-code\nUnitFileState=enabled\n", nil, doctor.Problem, "journalctl --user -u hookd -n 20"},
+		{"stale", "LoadState=loaded\nActiveState=active\nNeedDaemonReload=yes\nUnitFileState=enabled\n", nil, doctor.Note, "systemctl --user daemon-reload"},
+		{"disabled", "LoadState=loaded\nActiveState=active\nUnitFileState=disabled\n", nil, doctor.Note, "systemctl --user enable hookd.socket hookd.service"},
+		{"restarted", "LoadState=loaded\nActiveState=active\nUnitFileState=enabled\nNRestarts=3\n", nil, doctor.Note, "journalctl --user -u hookd -n 50"},
+		{"silent", "no bus", errors.New("exit status 1"), doctor.Note, "systemctl --user status hookd"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -44,7 +46,7 @@ func TestLookAtLaunchd(t *testing.T) {
 	loaded := errors.New("no such job")
 	m := &Machine{goos: "darwin", home: home, run: func(context.Context, []string) (string, error) { return "", loaded }}
 	s := state{manager: launchd{m}, machine: m, files: installedFiles(launchd{m})}
-	if found := s.launchd(t.Context()); found[0].Level != Note || found[0].Do != "hookd install" {
+	if found := s.launchd(t.Context()); found[0].Level != doctor.Note || found[0].Do != "hookd install" {
 		t.Errorf("not installed: %+v", found)
 	}
 	plist := filepath.Join(home, "Library", "LaunchAgents", "io.github.hookd.plist")
@@ -52,11 +54,11 @@ func TestLookAtLaunchd(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.files = installedFiles(launchd{m})
-	if found := s.launchd(t.Context()); found[0].Level != Problem || !strings.Contains(found[0].Found, plist) {
+	if found := s.launchd(t.Context()); found[0].Level != doctor.Problem || !strings.Contains(found[0].Found, plist) {
 		t.Errorf("not loaded: %+v", found)
 	}
 	loaded = nil
-	if found := s.launchd(t.Context()); found[0].Level != OK {
+	if found := s.launchd(t.Context()); found[0].Level != doctor.OK {
 		t.Errorf("loaded: %+v", found)
 	}
 }

@@ -43,22 +43,6 @@ func fail(do, format string, args ...any) error { return &Error{fmt.Errorf(forma
 // the plan's notes name the steps to do instead.
 var ErrUnreachable = errors.New("hookd is not installed as a service")
 
-// Level is how bad a finding is.
-type Level string
-
-const (
-	OK      Level = "ok"
-	Note    Level = "note"    // worth knowing; nothing is broken
-	Problem Level = "problem" // needs the user
-)
-
-// Finding is one finding of Look.
-type Finding struct {
-	Level Level
-	Found string
-	Do    string // the command to type next; "" = none is needed
-}
-
 // Plan has the steps that install or uninstall will do, and then the steps that it has done.
 type Plan struct {
 	Program  string   `json:"program,omitempty"`
