@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 
 func TestAttempts(t *testing.T) {
 	dir := hooktest.Programs(t)
+	t.Setenv("HOME", hooktest.ShortDir(t)) // some attempts are on the hookd of the user, which is none here
 	o := Options{Program: filepath.Join(dir, "hookd"), Bridge: filepath.Join(dir, "hookd-bridge")}
 	t.Run("own", func(t *testing.T) { testOwn(t, o) })
 	t.Run("system", func(t *testing.T) { testSystem(t, o) })

@@ -26,13 +26,7 @@ const known = "mkfs /dev/sdzz"
 // askSystem is the answer to a call of an agent whose user settings do not call hookd:
 // where its settings for all users do, the system daemon is asked.
 func askSystem(ctx context.Context, o Options, command string) answer {
-	settings := dialect.Settings(events.Dialect(agent()))
-	path := settings.Managed.Linux
-	if runtime.GOOS == "darwin" {
-		path = settings.Managed.MacOS
-	}
-	text, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), "hookd") {
+	if managed(events.Dialect(agent())) == "" {
 		return answer{false, "", "the call passes: no settings of root call hookd, see: sudo hookd connect " + agent() + " --managed"}
 	}
 	got := o.bridge(ctx, []string{agent()}, os.Environ(), command)
@@ -43,6 +37,22 @@ func askSystem(ctx context.Context, o Options, command string) answer {
 		}
 	}
 	return got
+}
+
+// managed is the file of an agent's settings for all users, where it calls hookd; "" = it does not.
+func managed(d events.Dialect) string {
+	s := dialect.Settings(d)
+	if s == nil {
+		return ""
+	}
+	path := s.Managed.Linux
+	if runtime.GOOS == "darwin" {
+		path = s.Managed.MacOS
+	}
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "hookd") {
+		return ""
+	}
+	return path
 }
 
 // trySystem makes the attempts on the system daemon; none where there is none.
@@ -77,12 +87,9 @@ func (o Options) trySystem(ctx context.Context) (list []AttackResult) {
 			add("replace "+filepath.Base(program), false, seenOf(folder, ""))
 		}
 	}
-	list = append(list, managedSettings()...)
-	list = append(list, killDaemon(place))
 	upper := client.New(client.Options{Socket: place.Socket, Timeout: 5 * time.Second})
-	list = append(list, readSystem(ctx, upper))
-	list = append(list, o.moveEnvironment(ctx, upper, required)...)
-	return list
+	return append(append(list, managedSettings()...), killDaemon(place), readSystem(ctx, upper),
+		o.moveEnvironment(ctx, upper, required))
 }
 
 // readSystem asks the system daemon for root's hooks, history and asks.
@@ -98,7 +105,7 @@ func readSystem(ctx context.Context, upper *client.Client) AttackResult {
 }
 
 // moveEnvironment tries to have the bridge ask another daemon.
-func (o Options) moveEnvironment(ctx context.Context, upper *client.Client, required bool) []AttackResult {
+func (o Options) moveEnvironment(ctx context.Context, upper *client.Client, required bool) AttackResult {
 	what := "have the bridge pass it by: HOOKD_SOCKET, LIBREFANG_HOME, HOME, PATH, and a daemon that allows everything"
 	r := AttackResult{Layer: System, What: what}
 	before := o.bridge(ctx, []string{agent()}, os.Environ(), known)
@@ -107,37 +114,29 @@ func (o Options) moveEnvironment(ctx context.Context, upper *client.Client, requ
 		if upper.Alive(ctx) != nil && !required {
 			r.Seen = "not tried: the system daemon does not answer, and required is false"
 		}
-		return []AttackResult{r}
+		return r
 	}
 	c, err := o.newCopy(ctx)
 	if err != nil {
 		r.Seen = "not tried: " + err.Error()
-		return []AttackResult{r}
+		return r
 	}
 	defer c.end()
 	if err := c.ownDaemon(); err != nil {
 		r.Seen = "not tried: " + err.Error()
-		return []AttackResult{r}
+		return r
 	}
 	env := c.environ(append(c.env, "HOME="+c.dir, "PATH="+c.dir, "XDG_CACHE_HOME="+c.dir)...)
 	after := o.bridge(ctx, c.args, env, known)
 	r.Tried, r.Worked, r.Seen, r.Denier = true, !after.denied, after.seen, after.by
-	return []AttackResult{r}
+	return r
 }
 
 // managedSettings are attempts on the settings that root wrote for agents.
 func managedSettings() (list []AttackResult) {
 	for _, d := range events.Dialects() {
-		s := dialect.Settings(d)
-		if s == nil || s.Managed.Linux == "" {
-			continue
-		}
-		path := s.Managed.Linux
-		if runtime.GOOS == "darwin" {
-			path = s.Managed.MacOS
-		}
-		text, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(text), "hookd") {
+		path := managed(d)
+		if path == "" {
 			continue
 		}
 		write, add := canWrite(path), canAdd(filepath.Dir(path))
