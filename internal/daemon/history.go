@@ -113,6 +113,24 @@ var (
 	_ server.History = history{}
 )
 
+// Decisions is that of the recorder. It says which of the calls have nothing in the vault any more.
+func (h history) Decisions(ctx context.Context, q wire.DecisionQuery) (wire.Decisions, *wire.Error) {
+	page, bad := h.Recorder.Decisions(ctx, q)
+	for i := range page.Decisions {
+		h.d.vault.mark(&page.Decisions[i])
+	}
+	return page, bad
+}
+
+// Event is Decisions for the decision about one event.
+func (h history) Event(ctx context.Context, id string) (wire.StoredEvent, *wire.Error) {
+	e, bad := h.Recorder.Event(ctx, id)
+	if e.Decision != nil {
+		h.d.vault.mark(e.Decision)
+	}
+	return e, bad
+}
+
 // Sessions also knows which sessions wait for a person.
 func (h history) Sessions(ctx context.Context, q wire.SessionQuery) (wire.Sessions, *wire.Error) {
 	return h.Recorder.Sessions(ctx, q, h.d.asks.Sessions())

@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/git"
 	"github.com/hookd/hookd/internal/base/pattern"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/contract/dialect"
 	"github.com/hookd/hookd/internal/dispatch"
@@ -27,7 +28,7 @@ import (
 	"github.com/hookd/hookd/wire"
 )
 
-// vault keeps what calls destroy. It fits dispatch.UndoKeeper.
+// vault keeps files that calls destroy. It fits dispatch.UndoKeeper.
 type vault struct {
 	undo   *undo.Keeper // nil = nothing is kept
 	reader *facts.Reader
@@ -50,11 +51,6 @@ func openVault(c config.Config, log *zap.Logger) *undo.Keeper {
 		return nil
 	}
 	keeper.Configure(undoSettings(c))
-	for _, old := range []string{c.DataDir(), vaultDir(c)} { // of versions that took snapshots with git
-		if err := os.RemoveAll(filepath.Join(old, "snapshots")); err != nil {
-			log.Warn("old snapshots stay", zap.Error(err))
-		}
-	}
 	return keeper
 }
 
@@ -113,10 +109,8 @@ func tendVault(ctx context.Context, keeper *undo.Keeper) {
 			case <-keeper.Began:
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(settleEvery, ctx.Done()) {
 			return
-		case <-time.After(settleEvery):
 		}
 	}
 }
@@ -191,6 +185,15 @@ func (v vault) Drop(e *events.Event) {
 	}
 }
 
+// mark sets Gone of a decision whose call has nothing in the vault any more.
+func (v vault) mark(d *wire.Decision) {
+	if d.Kept != nil && d.Kept.Word != undo.None && (v.undo == nil || !undo.Has(v.undo, d.EventID)) {
+		kept := *d.Kept // others have the record, too
+		kept.Gone = true
+		d.Kept = &kept
+	}
+}
+
 func (v vault) Note(e *events.Event) {
 	if v.undo == nil || e.SessionID == "" {
 		return
@@ -246,9 +249,7 @@ func (c *control) Undoable(_ context.Context, q wire.UndoQuery) (wire.UndoList, 
 }
 
 // TakeBack fits server.Undo. A preview is free; only a person takes back.
-func (c *control) TakeBack(
-	_ context.Context, from server.Peer, r wire.UndoRequest,
-) (wire.UndoAnswer, *wire.Error) {
+func (c *control) TakeBack(_ context.Context, from server.Peer, r wire.UndoRequest) (wire.UndoAnswer, *wire.Error) {
 	if c.d.vault.undo == nil {
 		return wire.UndoAnswer{}, noVault()
 	}

@@ -78,7 +78,26 @@ func TestUndoOverTheSocket(t *testing.T) {
 		t.Errorf("the file is %q, %v", text, err)
 	}
 	var purged wire.UndoPurged
+	gone := func() bool {
+		t.Helper()
+		if page = (wire.Decisions{}); ask("GET", wire.PathDecisions+"?session=s1", "", &page) != 200 || len(page.Decisions) == 0 {
+			t.Fatal("the decision is not on record")
+		}
+		e, err := h.client.Event(t.Context(), a.EventID)
+		hooktest.Must(t, err)
+		d := page.Decisions[len(page.Decisions)-1]
+		if d.Kept.Gone != e.Decision.Kept.Gone {
+			t.Errorf("the list says gone: %v, the event %v", d.Kept.Gone, e.Decision.Kept.Gone)
+		}
+		return d.Kept.Gone
+	}
+	if gone() {
+		t.Error("what is in the vault is said to be gone")
+	}
 	if ask("DELETE", wire.PathUndo+"/all", "", &purged) != 200 || purged.Calls != 2 {
 		t.Errorf("purge: %+v, want the call and its undo", purged)
+	}
+	if !gone() {
+		t.Error("the decision offers files that were purged")
 	}
 }

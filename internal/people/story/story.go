@@ -228,7 +228,7 @@ func (t Teller) loaded(ctx context.Context, hooks []string) []string {
 // next returns the commands that a person could type. loaded are the deciding hooks that the daemon has now.
 func (s *Account) next(loaded []string) (list []Step) {
 	id := s.EventID[max(0, len(s.EventID)-8):]
-	if s.Kept != nil && s.Kept.Files > 0 && s.Ran != nil {
+	if s.Kept != nil && s.Kept.Files > 0 && !s.Kept.Gone && s.Ran != nil {
 		list = append(list, Step{For: "bring back", Command: "hookd undo " + id, Act: "undo"})
 	}
 	if !s.Denied() {
@@ -277,6 +277,8 @@ func (s *Account) then() string {
 	words := "it ran"
 	if s.Denied() {
 		words = "it ran all the same"
+	} else if s.Guarded == client.GuardedDisobeyed && s.Contained != "" {
+		words = "it ran without its box"
 	}
 	if s.Ran.Failed {
 		words += ", and failed"
