@@ -174,6 +174,7 @@ func TestASecondBrowserSeesNothing(t *testing.T) {
 // Of several questions each is answered once: a key that is repeated meets neither the same
 // question nor the question that has just moved to its place.
 func TestSeveralQuestionsAtOnce(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	const open = `document.querySelector(".askbox .cmd")?.textContent`
@@ -229,6 +230,7 @@ func (s *site) answerElsewhere(subject string) error {
 
 // The button runs the tests in a hook's file; results that are not as expected come first.
 func TestTheTestsOfAHookAreRun(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, nil)
 	s := open(t, home, ui.Options{Act: true}, "#hooks?hook=command-guard")
 	s.until("it has tests", `/2 tests in its file/.test(document.querySelector(".side")?.textContent)`)
@@ -240,6 +242,7 @@ func TestTheTestsOfAHookAreRun(t *testing.T) {
 
 // A hook says on which conditions it runs, and which runs it leaves out.
 func TestAHookSaysWhenItRuns(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, nil)
 	hooktest.Hook(t, home, "push-guard", "events: PreToolUse\nwhen:\n  - {tool: Bash, command: git push}\n  - {tool: Write, path: '*.pem'}\n", "cat > /dev/null\n")
 	hooktest.Hook(t, home, "digest", "events: agent:end\ndebounce: 90s\nthrottle: 2/1h\n", "cat > /dev/null\n")
@@ -251,6 +254,27 @@ func TestAHookSaysWhenItRuns(t *testing.T) {
 }
 
 // The page holds a bounded part of a session that never ends, and says so.
+// A long hour is counted in parts, and Now shows the sum.
+func TestNowCountsTheWholeHour(t *testing.T) {
+	s := open(t, newHome(t, func(s *seeder) { s.hour(time.Now()) }), ui.Options{}, "#hooks")
+	js[chromedp.Void](s, `(() => { const real = fetch; window.fetch = (url, o) => !String(url).includes("v1/decisions/counts") ? real(url, o)
+		: Promise.resolve(new Response(JSON.stringify({total: 4, rewrote: 0, sessions: 1, tools: [], agents: [], hooks: [],
+			decisions: [{name: "deny", count: 4}], next: String(url).includes("before=9") ? 0 : 9}))); })()`)
+	s.goTo("#now")
+	s.until("both parts are counted", `/In the last hour 8 decisions: 8 denied/.test(document.querySelector("#now .lead").textContent.replace(/\s+/g, " "))`)
+}
+
+func TestAllOpenSessionsAreCounted(t *testing.T) {
+	s := open(t, quickHome(t), ui.Options{}, "#now")
+	for i := range 25 {
+		_, err := s.client.Decide(t.Context(), client.Event{
+			Event: "PreToolUse", Dialect: "codex", SessionID: fmt.Sprint("session ", i), Data: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls"}}`),
+		})
+		hooktest.Must(t, err)
+	}
+	s.until("25 sessions", `/25 open/.test(document.querySelector("#now").textContent) && document.querySelectorAll("#now .sessions tr[data-id]").length === 25`)
+}
+
 func TestALongSessionIsBounded(t *testing.T) {
 	hooktest.Long(t)
 	home := quickHome(t)
@@ -371,6 +395,7 @@ func (s *site) reads(element, pattern string) {
 
 // The browser tells of an ask while the page is not seen: after a press, and once. It takes that back when the ask ends.
 func TestTheBrowserTellsOfAsks(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	s := open(t, newHome(t, nil), ui.Options{Act: true}, "#now")
 	added := command(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		window.told = []; window.wanted = 0;

@@ -3,7 +3,7 @@
 import { computed, html, useEffect, useRef, useState } from './lib.js';
 import { asks } from './asks.js';
 import { Call, useStory } from './call.js';
-import { Axis, Bars } from './chart.js';
+import { Axis, Bars, sum } from './chart.js';
 import { Facets, Filter } from './facets.js';
 import {
   arrived, chart, facets, feed, follow, isFollowing, kinds, leave, locate, mostRows, older, pauseOrGo, paused,
@@ -81,8 +81,8 @@ function Chart() {
   const brush = query.since || query.until
     ? [query.since ? Date.parse(query.since) : c.from, query.until ? Date.parse(query.until) : c.to] : null;
   const buckets = [...c.counts.buckets.values()].filter((b) => +new Date(b.start) >= c.from - c.step);
-  const most = Math.max(0, ...buckets.map((b) => b.deny + b.ask + b.allow + b.none));
-  const sums = ['deny', 'ask'].map((p) => buckets.reduce((s, b) => s + b[p], 0));
+  const most = Math.max(0, ...buckets.map(sum));
+  const sums = ['deny', 'ask'].map((p) => buckets.reduce((s, b) => s + (b[p] || 0), 0));
   const dragged = (a, b) => {
     const whole_ = c.step >= 6e4 ? 6e4 : 1e3, end = Math.ceil(b / whole_) * whole_;
     let q = set(text.value, 'since', stamp(Math.floor(a / whole_) * whole_));

@@ -36,12 +36,19 @@ function Plot({ height, label, draw, deps, brush, ...rest }) {
         style=${{ left: region[0] + 'px', width: Math.max(1, region[1] - region[0]) + 'px' }} />`}</div>`;
 }
 
-const parts = ['deny', 'ask', 'allow', 'none']; // from the base up
-const tokens = { deny: '--deny', ask: '--ask', allow: '--bar-allow', none: '--bar-none' };
-const sum = (b) => parts.reduce((n, p) => n + b[p], 0);
+const tokens = { // of each part of a bar, from the base up
+  deny: '--deny', ask: '--ask', allow: '--bar-allow', none: '--bar-none', not_asked: '--bar-none',
+};
+const parts = Object.keys(tokens);
+export const sum = (b) => parts.reduce((n, p) => n + (b[p] || 0), 0);
+// add adds the counts of a bucket to those of another: disobeyed is how many of the parts' were.
+export const add = (to, b) => { for (const p of [...parts, 'disobeyed']) to[p] = (to[p] || 0) + (b[p] || 0); };
+// partOf is the part of a bar that a decision is counted in.
+export const partOf = (d) => (d.outcome === 'not asked' ? 'not_asked'
+  : { deny: 'deny', ask: 'ask', allow: 'allow', contain: 'allow' }[d.decision] || 'none');
 const least = 4; // points that a drag must be long
 
-// Bars is a chart of buckets {start, deny, ask, allow, none} of width ms between from
+// Bars is a chart of buckets {start, deny, ask, …} of width ms between from
 // and to, stacked from the base up. What is rare has 3 points at least, and with marks a
 // shape below. onBrush gets the ends of what is dragged over; brush shows them.
 export function Bars({ buckets, from, to, width, height, brush, onBrush, marks, label }) {
@@ -70,10 +77,10 @@ function bars(ctx, wide, { buckets, from, to, width, marks, base }) {
   }
 }
 
-// mark: a square for what was denied, a diamond for what was asked.
+// mark: a square for what was denied or disobeyed, a diamond for what was asked.
 function mark(ctx, b, x, y, ink) {
   const r = 3.5;
-  if (b.deny) { ctx.fillStyle = ink.deny; ctx.fillRect(x - r, y - r, 2 * r, 2 * r); return; }
+  if (b.deny || b.disobeyed) { ctx.fillStyle = ink.deny; ctx.fillRect(x - r, y - r, 2 * r, 2 * r); return; }
   if (!b.ask) return;
   ctx.fillStyle = ink.ask;
   ctx.beginPath();

@@ -1,6 +1,7 @@
 // The rows of one search, newest first, with what is new: decisions, runs or events. hookd says which records fit; the
 // live stream only says that there are new ones.
 import { batch, signal } from './lib.js';
+import { add as addTo, partOf } from './chart.js';
 import { moved } from './keys.js';
 import { Refusal, ask, gaps } from './net.js';
 import { scroller } from './rows.js';
@@ -207,7 +208,7 @@ function extent(query, range, now = Date.now()) {
 }
 
 // sum reads counts in as many parts as they come, and adds them up.
-async function sum(query, every, signal_, shown) {
+export async function sum(query, every, signal_, shown) {
   const total = { total: 0, tried: 0, decisions: {}, agents: {}, tools: {}, hooks: {}, buckets: new Map(), sessions: 0,
     rewrote: 0, done: false };
   let before = '';
@@ -222,7 +223,7 @@ async function sum(query, every, signal_, shown) {
     }
     for (const b of a.buckets || []) {
       const had = total.buckets.get(+new Date(b.start));
-      if (had) for (const p of ['deny', 'ask', 'allow', 'none']) had[p] += b[p];
+      if (had) addTo(had, b);
       else total.buckets.set(+new Date(b.start), { ...b });
     }
     before = a.next;
@@ -261,11 +262,12 @@ function count(rows) {
     const start = Math.floor(Date.parse(r.time) / c.step) * c.step;
     let b = c.counts.buckets.get(start);
     if (!b) c.counts.buckets.set(start,
-      b = { start: new Date(start).toISOString(), deny: 0, ask: 0, allow: 0, none: 0 });
-    b[r.decision]++;
+      b = { start: new Date(start).toISOString() });
+    addTo(b, { [partOf(r)]: 1, disobeyed: +(r.outcome === 'disobeyed') });
     c.counts.total++;
     f.total++;
-    add(f.decisions, r.outcome || r.decision); add(f.agents, r.agent_name || r.dialect); add(f.tools, r.tool);
+    add(f.decisions, r.outcome || r.decision); add(f.decisions, r.outcome === 'disobeyed' && r.decision);
+    add(f.agents, r.agent_name || r.dialect); add(f.tools, r.tool);
     for (const h of [...(r.decided_by || []), ...(r.shadow || []).map((s) => s.hook)]) add(f.hooks, h);
   }
   if (!rows.length) return;

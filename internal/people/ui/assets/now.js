@@ -2,6 +2,7 @@
 import { computed, html, signal, useEffect, useState } from './lib.js';
 import { Axis, Bars } from './chart.js';
 import { AskBox, Ended, Left, asks, ended } from './asks.js';
+import { sum } from './feed.js';
 import { fleet } from './fleet.js';
 import { changed, hookNeeds, hooks, inForce } from './health.js';
 import { keep, useRows } from './keys.js';
@@ -9,6 +10,7 @@ import { Refusal, about, ask, connection, follow, post, status } from './net.js'
 import { Clock, Command, Icon, Late, State, Table, Td, Took, What, Why, folder, say, stateOf } from './parts.js';
 import { go, link, put, route } from './state.js';
 import { loud } from './calls.js';
+import { useMore } from './rows.js';
 import { ago, agentLabel, agentName, home, last, number, plural, when, hhmm } from './words.js';
 
 export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
@@ -16,12 +18,6 @@ export const needs = computed(() => [...asks.value, ...hookNeeds.value]);
 const elsewhere = signal([]); // sessions of other machines
 const sessions = signal(null), hour = signal(null), stood = signal(null);
 const width = 6e4; // of a bar
-
-// quietOf returns a session as it is shown. One that was working and has sent nothing for
-// quietAfter is quiet: it may be in one long call, or its agent is gone.
-const quietAfter = 15 * 6e4;
-const quietOf = (s) => (s.state === 'working' && Date.now() - +new Date(s.last) > quietAfter
-  ? { ...s, state: 'quiet' } : s);
 
 // odd are the outcomes that a person looks at: first those against hookd, or without it.
 const odd = 'disobeyed,not asked,deny,ask,contain,rewrite';
@@ -33,8 +29,8 @@ const watch = () => follow(async (abort) => {
   const now = Date.now(), to = Math.ceil(now / width) * width, from = to - 60 * width,
     since = new Date(from).toISOString();
   const [s, c, asked, newest] = await Promise.all([
-    ask('v1/sessions', { query: { limit: 20, since: new Date(now - 864e5).toISOString() }, signal: abort }),
-    ask('v1/decisions/counts', { query: { since, every: '60s' }, signal: abort }),
+    ask('v1/sessions', { query: { limit: 1000, since: new Date(now - 864e5).toISOString() }, signal: abort }),
+    sum({ since }, '60s', abort),
     ask('v1/decisions', { query: { since, decision: odd, limit: 20 }, signal: abort }),
     ask('v1/decisions', { query: { since, limit: 500 }, signal: abort }),
   ]);
@@ -57,24 +53,24 @@ const watch = () => follow(async (abort) => {
 export function Now() {
   useEffect(watch, []);
   useEffect(keep);
-  const list = needs.value, h = hour.value, s = sessions.value?.map(quietOf);
+  const list = needs.value, h = hour.value, s = sessions.value;
   if (!s || !h || !hooks.value) return html`<section class="view" id="now"><${Late} /></section>`;
   if (!s.length && !h.total && !list.length && !fleet.value) return html`<${First} />`;
   const open = s.filter((x) => x.state !== 'ended'), works = open.filter((x) => x.state === 'working').length;
-  const n = (w) => (h.decisions.find((c) => c.name === w) || { count: 0 }).count;
+  const n = (w) => h.decisions[' ' + w] || 0;
   const parts = Object.entries(said).filter(([is]) => n(is)).map(([is, word]) => number(n(is)) + ' ' + word).join(', ');
   return html`<section class="view" id="now"><div class="lead"><div>
     <h1>${list.length ? plural(list.length, 'thing waits', 'things wait') + ' for you' : 'Nothing waits for you'}</h1>
       <p>${open.length ? `${works} of ${plural(open.length, 'open session')} ${works === 1 ? 'works' : 'work'}.`
         : 'No session is open.'} In the last
-        hour ${plural(h.total, 'decision')}${h.next ? ' counted so far' : ''}${parts ? ': ' + parts : ''}.</p></div>
-    <div class="spark"><${Bars} buckets=${h.buckets || []} from=${h.from} to=${h.to} width=${width} height=${40}
+        hour ${plural(h.total, 'decision')}${parts ? ': ' + parts : ''}.</p></div>
+    <div class="spark"><${Bars} buckets=${[...h.buckets.values()]} from=${h.from} to=${h.to} width=${width} height=${40}
       label=${`Decisions a minute, last hour: ${number(h.total)}, of them ${n('deny')} denied and ${n('ask')} asked`} />
       <${Axis} from=${h.from} to=${h.to} middle="decisions a minute" /></div></div>
     ${(list.length > 0 || ended.value.length > 0) && html`<section class="inbox" aria-label="Waits for you">
       <${Asks} />${hookNeeds.value.map((x) => html`<${Item} key=${x.kind + ' ' + x.name} ...${x} />`)}</section>`}
     <${Unguarded} />
-      <${Sessions} list=${s} />${fleet.value && html`<${Elsewhere} list=${elsewhere.value.map(quietOf)} />`}
+      <${Sessions} list=${s} />${fleet.value && html`<${Elsewhere} list=${elsewhere.value} />`}
       <${Stood} total=${h.total} /></section>`;
 }
 
@@ -82,7 +78,8 @@ export function Now() {
 function Unguarded() {
   const list = status.value?.unguarded?.filter((u) => u.disobeyed || u.not_asked || u.gone) || [];
   const line = (u, is, text, what) => html`<div class="item" key=${u.agent + is}>
-    <${State} is=${['out', is, 'state deny']} /><b>${agentLabel(u.agent)}</b>
+    <${State} is=${is === 'not asked' ? ['unasked', is, 'state'] : ['out', is, 'state deny']} />
+    <b>${agentLabel(u.agent)}</b>
     <span class="s" >${text}</span><span></span>
     <span class="act">${what && html`<a class="link"
         href=${link('stream', { q: `agent:${u.agent} decision:"${what}" since:24h` })}>Show them</a>`}</span></div>`;
@@ -129,7 +126,7 @@ function Item({ kind, name, hook, failing, why, waiting, letters }) {
         more('See why'));
     case 'waits':
       return line(['waits', 'waits', 'state waits'],
-        waiting.gone ? html`${changed(waiting)}. It was allowed, and is gone.` : waiting.new
+        waiting.gone ? html`It was allowed, and now ${changed(waiting)}.` : waiting.new
         ? 'New. It does not run until you allow it.' : html`${changed(waiting)}. ${inForce(waiting)}`, null,
         waiting.gone ? html`<${Command} text=${'hookd allow --gone ' + name} />` : more('See difference'));
   }
@@ -178,9 +175,11 @@ function Sessions({ list }) {
   const open = list.filter((s) => s.state !== 'ended').length, gone = list.length - open;
   const enter = (i) => go('session', { id: rows[i].session_id, agent: rows[i].dialect });
   const [at] = useRows(rows, key, { enter: (i) => (i >= 0 ? enter(i) : false) });
+  const [most, end] = useMore(rows.length, at);
   return html`<h2>Sessions <small>${open} open${gone ? `, ${gone} ended today` : ''}</small></h2>
     ${rows.length === 0 ? html`<p class="nothing s">No agent has been at work in the last 24 hours.</p>`
-      : html`<${List} label="Sessions" where="Folder" rows=${rows} at=${at} enter=${enter} />`}`;
+      : html`<${List} label="Sessions" where="Folder" rows=${rows.slice(0, most)} at=${at} enter=${enter} />`}
+    ${rows.length > most && html`<p class="rest" ref=${end}>${number(rows.length - most)} more…</p>`}`;
 }
 
 // List is a table of sessions, of this machine or of the others.
