@@ -82,8 +82,64 @@ func (s *seeder) month(now time.Time) {
 	}
 }
 
+// Where there is little room, no table is wider than its place, and the call has the widest column.
+func TestTablesFitTheirPlace(t *testing.T) {
+	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
+	s := open(t, home, ui.Options{Act: true}, "#stream")
+	for _, width := range []int64{1440, 1280, 1181, 1024, 841} {
+		s.look(width, 800, "light")
+		for _, hash := range []string{"#stream", "#stream?kind=runs", "#stream?kind=events", "#hooks", "#hooks?hook=command-guard"} {
+			s.goTo(hash)
+			s.drawn()
+			s.until("rows", `document.querySelector("main tr[data-id]")`)
+			if wide := s.text(`[...document.querySelectorAll("main table")].filter((t) => t.scrollWidth > t.parentElement.clientWidth)
+				.map((t) => t.scrollWidth + " of " + t.parentElement.clientWidth).join()`); wide != "" {
+				t.Errorf("%s at %d points: a table is too wide for its place: %s", hash, width, wide)
+			}
+			if narrow := s.text(`[...document.querySelectorAll("table.stream tr[data-id]:first-of-type > td")]
+				.filter((e, i, all) => e.clientWidth > all[2].clientWidth).map((e) => e.className).join()`); narrow != "" {
+				t.Errorf("%s at %d points: the call has less room than %s", hash, width, narrow)
+			}
+		}
+	}
+}
+
+// The lines of the inbox stand below each other, and a command in one can be copied.
+func TestTheInboxIsStraight(t *testing.T) {
+	home := newHome(t, nil)
+	changedGuard(t, home)
+	hooktest.Hook(t, home, "broken", "events: [\n", "")
+	hooktest.Must(t, os.RemoveAll(filepath.Join(home, "hooks", "slack-notify"))) // it was allowed
+	s := open(t, home, ui.Options{Act: true}, "#now")
+	s.until("three lines", `document.querySelectorAll("#now .item").length >= 3 && document.querySelector("#now .item .command button")`)
+	for _, width := range []int64{1440, 1280, 841, 380} {
+		s.look(width, 800, "light")
+		if got := s.text(`new Set([...document.querySelectorAll("#now .item .state svg")].map((e) => Math.round(e.getBoundingClientRect().left))).size`); got != "1" {
+			t.Errorf("at %d points the states begin at %s places", width, got)
+		}
+		if got := s.text(`[...document.querySelectorAll("#now .item .command button")]
+			.filter((b) => b.getBoundingClientRect().right > b.closest(".item").getBoundingClientRect().right).length`); got != "0" {
+			t.Errorf("at %d points a command cannot be copied", width)
+		}
+	}
+}
+
+// The chart counts each call once; a denial that was not obeyed is a denial all the same.
+func TestBarsCountEachCall(t *testing.T) {
+	s := open(t, newHome(t, nil), ui.Options{}, "#stream")
+	if got := s.text(`import("./chart.js").then(({add, partOf, sum}) => {
+		const all = {deny: 2};
+		add(all, {deny: 1, disobeyed: 1});
+		for (const d of [{outcome: "not asked"}, {decision: "contain"}, {decision: "context"}]) add(all, {[partOf(d)]: 1});
+		return [sum(all), partOf({decision: "deny", outcome: "disobeyed"}), all.deny, all.disobeyed, all.not_asked, all.allow, all.none];
+	})`); got != "6,deny,3,1,1,1,1" {
+		t.Errorf("six calls are counted as %s", got)
+	}
+}
+
 // A guard's page counts a month, groups what it said by reason and by command, and is moved over by keys.
 func TestGuardsPage(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, func(s *seeder) { s.month(time.Now()) })
 	houseRules(t, home)
 	s := open(t, home, ui.Options{Act: true}, "#guard?name=house-rules")
@@ -234,6 +290,7 @@ func TestANoisyGuardIsMended(t *testing.T) {
 // A search leaves out with a -, and finds by how long hookd took; what arrives live is filtered in the same way, and
 // gets its result when the call has ended.
 func TestSearchLeavesOut(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{}, "#stream?q=-tool:Bash%20-%22retry%22%20outcome:none")
 	rows := `[...document.querySelectorAll("#stream tr[data-id]")]`
@@ -251,6 +308,7 @@ func TestSearchLeavesOut(t *testing.T) {
 // The words of a search are completed; a search is kept under Views, opened again and forgotten; what fits it is
 // written as CSV and as JSON.
 func TestASearchIsCompletedKeptAndExported(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{}, "#stream")
 	s.until("rows", `document.querySelectorAll("#stream tr[data-id]").length > 15`)

@@ -14,7 +14,8 @@ export const story = (id, signal) => ask('calls/' + segment(id), { signal });
 
 // Call draws a story; tall is told how many points high it is.
 export function Call({ s, subject, tall, alone }) {
-  const box = useRef(), measure = () => box.current && tall?.(box.current.scrollHeight);
+  const box = useRef(), measure = () => box.current && tall?.(8 + Math.max(
+    ...[...box.current.children].map((c) => c.offsetTop - box.current.offsetTop + c.scrollHeight)));
   useLayoutEffect(() => {
     const watch = new ResizeObserver(measure);
     for (const part of box.current.children) watch.observe(part);
@@ -66,7 +67,13 @@ function beforeOf(s) {
   return list.join(' · ');
 }
 
-// Told is what counted before, what the agent heard, what came of it, and where.
+// Kept is how much of a call can be taken back.
+function Kept({ k }) {
+  if (k.gone) return 'nothing any more: it changed nothing, or it is too old or purged';
+  return html`${k.files ? `${plural(k.files, 'file')}, ${bytes(k.bytes || 0)}` : ''}${(k.lost || []).map(lost)}`;
+}
+
+// Told is what counted before, what the agent heard, what came of it, what is kept, and where.
 function Told({ s }) {
   const before = beforeOf(s), told = toldTo(s).replace(/^Told to/, 'to'),
     where = home(s.cwd) + (s.branch ? ' on ' + s.branch : '');
@@ -74,6 +81,7 @@ function Told({ s }) {
   return html`<dl class="told">${before && html`<dt>before</dt><dd title=${before}>${before}</dd>`}<dt>told</dt>
     <dd title=${told}>${told || 'nothing'}</dd>
       <dt>then</dt><dd class=${s.guarded === 'disobeyed' ? 'red' : ''}>${s.then}</dd>
+      ${s.undo && html`<dt>kept</dt><dd><${Kept} k=${s.undo} /></dd>`}
       <dt>where</dt><dd title=${s.cwd || ''}>${where}${after || ''}</dd></dl>`;
 }
 

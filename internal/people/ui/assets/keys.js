@@ -128,7 +128,7 @@ const searches = [
   ['cwd:/src/app', 'a folder, and what is below it'],
   ['-tool:Read -"vitest"', 'leaves out calls of a tool, and calls with a text'],
   ['took:>1s', 'hookd and people took longer; took:<20ms'],
-  ['result:failed', 'how the call ended: ran, failed or none; undo:yes where files come back'],
+  ['result:failed', 'how the call ended: ran, failed or none; undo:yes where files were kept'],
   ['path:src/app', 'a path, and host:github.com a host, that it names'],
   ['rewrote:yes', 'another input ran; rewrote:npm where it has that text'],
   ['since:14:00', 'until: too; a time, a date, or how long ago as 30m, 2h, 7d'],

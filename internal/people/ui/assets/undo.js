@@ -12,7 +12,7 @@ import { agentLabel, bytes, home, last, number, plural, short, when, hhmm } from
 const outcome = (c) => {
   if (c.undone) return html`<span class="s">
     ${c.undone.word === 'all' ? 'is back' : 'is back in part'}, ${when(c.undone.time, hhmm)}</span>`;
-  const gone = (c.lost || []).length;
+  const gone = (c.lost || []).reduce((n, l) => n + (l.count || 1), 0);
   return gone ? html`<span class="red" title=${c.lost.map((l) => l.what + ': ' + l.why).join('\n')}>${gone}
     <span class="nx"> not back</span></span>`
     : html`<span class="t">–</span>`;
