@@ -163,6 +163,7 @@ func TestAPersonUsesThePage(t *testing.T) {
 // Of several questions the oldest is open and any other can be opened; one is allowed for
 // its session with a key. And runs that were given up are tried again, after a second question.
 func TestWhatWaitsIsDone(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	s := open(t, home, ui.Options{Act: true}, "#now")
 	first := s.asks("git push origin one")

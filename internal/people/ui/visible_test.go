@@ -46,6 +46,7 @@ func TestThePageHasTheTableOfHiddenCharacters(t *testing.T) {
 // In a real browser each character, alone and within words, is shown as the terminal
 // shows it, and so is output with colours.
 func TestThePageMakesTextVisible(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	s := open(t, quickHome(t), ui.Options{}, "")
 	same := func(texts []string, js_, by string, want func(string) string) {
 		t.Helper()

@@ -92,6 +92,7 @@ func TestWhatIf(t *testing.T) {
 
 // A rehearsal can be stopped, and a rehearsal that cannot be made says why.
 func TestWhatIfStops(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, func(s *seeder) { s.hour(time.Now()) })
 	hooktest.Hook(t, home, "slow", "events: PreToolUse\nmatcher: Bash\ntimeout: 3s\n", "exec sleep 2\n")
 	s := open(t, home, ui.Options{Act: true}, "#now")
@@ -133,6 +134,7 @@ func TestWhatIfIsAnAct(t *testing.T) {
 // The difference of a hook that waits is shown, and allowed with a key. The allowed version is
 // exactly the version that was shown, and the record says by which door.
 func TestAHookThatWaitsIsAllowed(t *testing.T) {
+	hooktest.Long(t) // TestAPersonUsesThePage walks the main way in a browser
 	home := newHome(t, nil)
 	hooktest.Must(t, os.WriteFile(filepath.Join(home, "hookd.yaml"), []byte("reload:\n  mode: ask\n"), 0o600))
 	s := open(t, home, ui.Options{Act: true}, "#hooks?hook=command-guard")

@@ -34,7 +34,9 @@ function Others() {
     : html`, <span class="amber">no server answers since ${when(f.since, hhmm)}</span>`}${away.length ? html`; <span
       class="amber">away: ${away.map((m) => `${m.machine} since ${when(m.time, hhmm)}`).join(', ')}</span>` : ''}${
     f.machines.filter((m) => (m.failing || []).length).map((m) => html`; <span class="red">
-        ${m.machine}: ${m.failing.join(', ')} fails</span>`)}. ${f.machine} is this one.</p>`;
+        ${m.machine}: ${m.failing.join(', ')} fails</span>`)}${
+    f.machines.filter((m) => m.trouble).map((m) => html`; <span class="red">
+        ${m.machine}: ${m.trouble}</span>`)}. ${f.machine} is this one.</p>`;
 }
 
 // Rollout says what operators have brought to the machines, and what each has made of it. A fleet

@@ -86,12 +86,12 @@ export function Hooks() {
     ${!list.length ? html`<${Empty}><p class="s">No hook is
       there. <${Command} text="hookd add gallery/command-guard" /></p></${Empty}>` : !flat.length
       ? html`<${Empty}><p class="s">No hook has <code>${p.q}</code> in its name or its events.</p></${Empty}>` : html`
-    <${Table} label="Hooks" groups cols=${['w-lead', 'w-hook', 'w-events', ...(chosen ? [] : ['']), 'n-num', 'n-num',
-        'n-num', 'n-short', 'n-short', 'n-short']} head=${['State', 'Hook', 'Runs for', ...(chosen ? [] : ['Lately']),
-        'Runs', 'Denied', 'Failed', 'p50 ms', 'p95', 'p99']}>
+    <${Table} label="Hooks" groups cols=${['w-lead', 'w-hook', ...(chosen ? [''] : ['w-events', '']), 'n-num', 'n-num',
+        'n-num', ...(chosen ? [] : ['n-short', 'n-short', 'n-short'])]} head=${['State', 'Hook', 'Runs for',
+        ...(chosen ? [] : ['Lately']), 'Runs', 'Denied', 'Failed', ...(chosen ? [] : ['p50 ms', 'p95', 'p99'])]}>
       ${sorted.filter((g) => flat.indexOf(g.list[0]) < most).map((g) => html`<tbody role="rowgroup" key=${g.id}>
         <tr role="row" class="grp">
-          <${Td} colspan=${chosen ? 9 : 10} class="f-wide">
+          <${Td} colspan=${chosen ? 6 : 10} class="f-wide">
           ${g.title}${g.note && html` <small>${g.note}</small>`}</${Td}></tr>${
         g.list.filter((h) => flat.indexOf(h) < most).map((h) => {
         const s = stats.value[' ' + h.name], i = flat.indexOf(h), on = h.name === p.hook;
@@ -104,8 +104,8 @@ export function Hooks() {
             <${Td} class="num f-time">${number(s?.runs || 0)}</${Td}>${isShadow(h) ? html`<${Td} class="num f-hide t"
               title="times that it would have denied, asked or changed something">would ${
               number(would.value[' ' + h.name] || 0)}</${Td}>` : decides(h) ? num(s?.denied || 0, '')
-            : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${time(s, 'p50_ms')}${
-            time(s, 'p95_ms')}${time(s, 'p99_ms')}</tr>`;
+            : html`<${Td} class="num f-hide z">–</${Td}>`}${num(s?.failures || 0, 'red')}${!chosen
+            && ['p50_ms', 'p95_ms', 'p99_ms'].map((k) => time(s, k))}</tr>`;
       })}</tbody>`)}</${Table}>${flat.length > most && html`<p class="rest" ref=${end}>
         ${number(flat.length - most)} more…</p>`}`}</div>
     ${chosen && html`<${Side} key=${chosen.name} h=${chosen} />`}</div></section>`;

@@ -35,7 +35,7 @@ export function Ran({ d: { guarded, decision, ran, undo, held } }) {
     ${ran?.instead ? 'ran another line' : 'ran all the same'}</span>`;
   if (guarded === 'not asked') return html`<span class="s">ran</span> <span class="t">· no undo</span>`;
   if (!ran) return html`<span class="t">${held ? 'waits for you' : decision === 'deny' ? 'did not run' : '–'}</span>`;
-  const facts = [kept && kept + ' kept out', undo?.files && 'undo'].filter(Boolean);
+  const facts = [kept && kept + ' kept out', undo?.files && !undo.gone && 'undo'].filter(Boolean);
   return html`<span class=${ran.failed ? '' : 's'}>${ran.failed ? 'failed' : 'ran'}</span>
     ${facts.length > 0 && html` <span class="t">· ${facts.join(' · ')}</span>`}`;
 }
@@ -155,8 +155,8 @@ export function Command({ text }) {
     copied(true);
     setTimeout(() => copied(false), 1500);
   };
-  return html`<span class="command"><code>${text}</code><button type="button" class="plain sm" onClick=${press}
-    aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
+  return html`<span class="command"><code title=${text}>${text}</code><button type="button"
+    class="plain sm" onClick=${press} aria-label=${'copy ' + text}>${done ? 'copied' : 'copy'}</button></span>`;
 }
 export async function copy(text) {
   try { await navigator.clipboard.writeText(text); return true; } catch { return false; }

@@ -28,7 +28,7 @@ function useSession(id, agent) {
       (err) => { if (err.name !== 'AbortError') { if (!now) set([null, err]); throw err; } },
     );
     const wants = (r) => (now ? r.session_id === now.session_id : !id && !!r.session_id);
-    return follow(load, wants, 0, pause);
+    return follow(load, wants, 6e4, pause); // one that sends nothing is quiet, then idle
   }, [id, agent]);
   return state;
 }
@@ -123,11 +123,13 @@ function useEnd(rows) {
 
 // Now is the state of the session, in words.
 function Now({ s }) {
-  const waits = s.state === 'waiting', text = {
+  const { state } = s, waits = state === 'waiting';
+  const icon = { waiting: 'ask', quiet: 'idle' }[state] || state, text = {
     working: 'working' + (s.tool ? `, ${s.tool} ${ago(s.last) === 'now' ? 'a moment' : ago(s.last)} ago` : ''),
-    waiting: 'waiting for a person', idle: 'idle since ' + hhmm(s.last), ended: 'ended at ' + when(s.last, hhmm),
-  }[s.state];
-  return html`<small class=${waits ? 'state waits' : ''}><${Icon} name=${waits ? 'ask' : s.state} />${text}</small>`;
+    waiting: 'waiting for a person', idle: 'idle since ' + when(s.last, hhmm),
+    quiet: 'quiet since ' + when(s.last, hhmm), ended: 'ended at ' + when(s.last, hhmm),
+  }[state];
+  return html`<small class=${waits ? 'state waits' : ''}><${Icon} name=${icon} />${text}</small>`;
 }
 
 // Waits are the guards and persons that the agent waited for, the longest first.
