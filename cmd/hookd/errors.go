@@ -134,7 +134,7 @@ func explain(err error) *failure {
 	case errors.Is(err, client.ErrForeign):
 		return &failure{exitNotRunning, err, "set LIBREFANG_HOME to a folder that only you can write to, then type `hookd serve`"}
 	case errors.Is(err, client.ErrNotRunning):
-		return &failure{exitNotRunning, err, "start it with `hookd serve`"}
+		return &failure{exitNotRunning, err, toStart()}
 	case refused != nil:
 		return refusal(err, refused)
 	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.DeadlineExceeded):

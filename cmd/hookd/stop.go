@@ -139,6 +139,16 @@ func startAgain(done stopped) string {
 	return "hookd daemon install"
 }
 
+// toStart is the hint that starts hookd as it is run on this machine: as a service where one is installed, also if it
+// was stopped, else in a terminal.
+func toStart() string {
+	how := stopped{}
+	if m, err := service.This(); err == nil && m.Installed() {
+		how.Service = "installed"
+	}
+	return "start it with `" + startAgain(how) + "`"
+}
+
 // awaitEnd waits until a process has ended.
 func awaitEnd(ctx context.Context, pid int) error {
 	for {

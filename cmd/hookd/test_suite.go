@@ -99,7 +99,7 @@ func orLocal(err error, hook string) error {
 	if !errors.Is(err, client.ErrNotRunning) {
 		return err
 	}
-	return fail(exitNotRunning, "start it with `hookd serve`, or test without it: `hookd test "+hook+" --local`", "%w", err)
+	return fail(exitNotRunning, toStart()+", or test without it: `hookd test "+hook+" --local`", "%w", err)
 }
 
 // rejectedLocally gives an error of a hook's files its exit code.
