@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
 	"github.com/hookd/hookd/internal/agents/transcripts"
 	"github.com/hookd/hookd/internal/base/config"
@@ -73,8 +75,16 @@ func (l *learning) run(cmd *cobra.Command) error {
 	}
 	report, err := l.scan.report(cmd, scan.Options{
 		Evidence: &learn.Evidence{Estimate: l.estimate},
-		Answered: func(give func(*transcripts.Call)) {
-			learn.Answers(cmd.Context(), l.scan.a.dial(cmd), time.Now().Add(-l.scan.since), give)
+		Answered: func(give func(*transcripts.Call)) error {
+			err := learn.Answers(cmd.Context(), l.scan.a.dial(cmd), time.Now().Add(-l.scan.since), give)
+			if errors.Is(err, client.ErrNotRunning) {
+				if _, ran := os.Stat(cfg.StorePath); errors.Is(ran, fs.ErrNotExist) {
+					return nil // nothing was ever asked
+				}
+				return fail(exitNotRunning, toStart()+", then type `"+cmd.CommandPath()+"` again in another terminal: a "+
+					"refusal may be among your answers", "%w", err)
+			}
+			return err
 		},
 	})
 	if err != nil {
@@ -273,6 +283,10 @@ func (a *app) readKey(ctx context.Context) (byte, error) {
 // printLearnHead tells how much there is to learn.
 func printLearnHead(p *printer, list []learn.Proposal, r *scan.Report) {
 	q := r.Prompts
+	if r.Partly() {
+		p.sentence(yellow, fmt.Sprintf("Read %s of %s transcripts: a refusal in the others is not known. All: hookd "+
+			"learn --all", card.Thousands(r.Transcripts.Read), card.Thousands(r.Transcripts.Found)))
+	}
 	if len(list) == 0 {
 		p.sentence(plain, fmt.Sprintf("Nothing to learn: %s to you, and no call that was approved 5 times, on 2 days, "+
 			"without a refusal, is new and safe to allow.", card.Plural(q.Asked, "question")))

@@ -112,7 +112,7 @@ func (s *scanning) report(cmd *cobra.Command, opt scan.Options) (*scan.Report, e
 		fmt.Fprint(s.a.errOut, "\r\x1b[K")
 	}
 	if err != nil {
-		return nil, fail(exitFailed, "", "scan: %w", err)
+		return nil, fmt.Errorf("scan: %w", err)
 	}
 	return report, nil
 }

@@ -40,7 +40,7 @@ func (f Files) scan(ctx context.Context, back time.Duration, evidence *learn.Evi
 	since := time.Now().Add(-back)
 	opt := scan.Options{Home: home, Env: os.Getenv, Since: since, Budget: scanBudget, Evidence: evidence}
 	if evidence != nil {
-		opt.Answered = func(give func(*transcripts.Call)) { learn.Answers(ctx, f.Client, since, give) }
+		opt.Answered = func(give func(*transcripts.Call)) error { return learn.Answers(ctx, f.Client, since, give) }
 	}
 	report, err := scan.Run(ctx, opt)
 	if err != nil {

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hookd/hookd/client"
@@ -14,7 +15,7 @@ import (
 const (
 	mostAnswered = 500   // of the newest decisions that are no denials
 	mostDenied   = 5_000 // of the newest denials: a refusal counts however long ago it was
-	answersTime  = 2 * time.Second
+	answersTime  = 10 * time.Second
 )
 
 // History is the history of a daemon.
@@ -23,24 +24,27 @@ type History interface {
 	Event(context.Context, string) (client.StoredEvent, error)
 }
 
-// Answers gives the calls since a time that a person answered to hookd. Without a daemon there are none: it is
-// away or too busy then, and transcripts are evidence enough.
-func Answers(ctx context.Context, c History, since time.Time, give func(*transcripts.Call)) {
+// Answers gives the calls since a time that a person answered to hookd. An error means that some are missing: a
+// refusal may be among them, so that the rest must not be learned from.
+func Answers(ctx context.Context, c History, since time.Time, give func(*transcripts.Call)) error {
 	ctx, cancel := context.WithTimeout(ctx, answersTime)
 	defer cancel()
 	denied, err := c.Decisions(ctx, client.DecisionQuery{Decision: "deny", Since: since, Limit: mostDenied})
 	if err != nil {
-		return
+		return fmt.Errorf("read your answers: %w", err)
 	}
 	others, err := c.Decisions(ctx, client.DecisionQuery{Decision: "-deny", Since: since, Limit: mostAnswered})
 	if err != nil {
-		return
+		return fmt.Errorf("read your answers: %w", err)
 	}
 	for _, d := range append(denied, others...) {
 		if d.Answered == nil || d.Answered.By != "person" || d.Tried {
 			continue
 		}
 		past, err := c.Event(ctx, d.EventID)
+		if ctx.Err() != nil {
+			return fmt.Errorf("read your answers: %w", ctx.Err())
+		}
 		if err != nil || !past.Whole {
 			continue // what it was is not known
 		}
@@ -58,4 +62,5 @@ func Answers(ctx context.Context, c History, since time.Time, give func(*transcr
 			Prompt: transcripts.Prompt{Asked: true, Yes: d.Answered.Answer == client.OutcomeAllow},
 		})
 	}
+	return nil
 }

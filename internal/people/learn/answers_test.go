@@ -38,14 +38,43 @@ func (answered) Event(_ context.Context, id string) (e client.StoredEvent, _ err
 // TestAnOldRefusal counts, however many calls were decided after it.
 func TestAnOldRefusal(t *testing.T) {
 	yes, no := 0, 0
-	Answers(t.Context(), answered(2000), time.Time{}, func(c *transcripts.Call) {
+	err := Answers(t.Context(), answered(2000), time.Time{}, func(c *transcripts.Call) {
 		if c.Prompt.Yes {
 			yes++
 		} else {
 			no++
 		}
 	})
-	if yes != mostAnswered || no != 1 {
-		t.Errorf("%d approvals, %d refusals", yes, no)
+	if err != nil || yes != mostAnswered || no != 1 {
+		t.Errorf("%v, %d approvals, %d refusals", err, yes, no)
+	}
+}
+
+// cutOff ends while its events are read.
+type cutOff struct {
+	answered
+	cancel context.CancelFunc
+}
+
+func (c cutOff) Event(ctx context.Context, id string) (client.StoredEvent, error) {
+	c.cancel()
+	return client.StoredEvent{}, ctx.Err()
+}
+
+// gone answers nothing.
+type gone struct{ answered }
+
+func (gone) Decisions(context.Context, client.DecisionQuery) ([]client.Decision, error) {
+	return nil, client.ErrNotRunning
+}
+
+// TestAnswersThatAreMissing are an error: a refusal may be among them.
+func TestAnswersThatAreMissing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, h := range []History{gone{}, cutOff{9, cancel}} {
+		if err := Answers(ctx, h, time.Time{}, func(*transcripts.Call) {}); err == nil {
+			t.Errorf("%T: no error", h)
+		}
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/facts"
+	"github.com/hookd/hookd/internal/hooks/rules"
 )
 
 // Reaction is the answer of a person to a call, or that no question came.
 type Reaction struct {
 	Asked, Yes bool
-	Estimated  bool // that a person was asked is a guess
-	Time       time.Time
+	Estimated  bool      // that a person was asked is a guess
+	Time       time.Time // zero = not known
 	Agent      string
 	Root       string // the project; "" = it was made in none
 	Alone      bool   // Root is no repository: projects may lie below, in which a person approved nothing
@@ -27,7 +28,7 @@ type Reaction struct {
 
 // Evidence has the answers for and against shapes. Safe for concurrent use; the zero Evidence is empty.
 type Evidence struct {
-	Estimate bool // count answers that are a guess
+	Estimate bool // count approvals that are a guess; a refusal always counts
 
 	mu     sync.Mutex
 	shapes map[string]*seen
@@ -74,7 +75,7 @@ type Line struct {
 
 // Add takes a call with the shapes that it needs. named says that a guard is about it.
 func (e *Evidence) Add(shapes []Shape, named bool, a Reaction) {
-	if a.Estimated && !e.Estimate {
+	if a.Estimated && a.Yes && !e.Estimate {
 		a.Asked = false
 	}
 	e.mu.Lock()
@@ -87,7 +88,8 @@ func (e *Evidence) Add(shapes []Shape, named bool, a Reaction) {
 		s := e.shapes[shapes[i].key]
 		if s == nil {
 			if len(e.shapes) >= mostShapes {
-				return
+				keys = append(keys, shapes[i].key) // no rule will allow it
+				continue
 			}
 			s = &seen{shape: shapes[i], days: map[string]bool{}, roots: map[string]bool{}, agents: map[string]int{}}
 			e.shapes[shapes[i].key] = s
@@ -127,19 +129,26 @@ func (s *seen) add(shape *Shape, named bool, a Reaction) {
 	}
 	s.yes++
 	s.shape.Words = common(s.shape.Words, shape.Words)
-	if s.first.IsZero() || a.Time.Before(s.first) {
-		s.first = a.Time
-	}
-	if a.Time.After(s.last) {
-		s.last = a.Time
-	}
-	if len(s.days) < mostDays {
-		s.days[a.Time.UTC().Format(time.DateOnly)] = true
+	if !a.Time.IsZero() {
+		s.when(a.Time)
 	}
 	if a.Root != "" && len(s.roots) < mostRoots {
 		s.roots[a.Root] = !a.Alone
 	}
 	s.agents[a.Agent]++
+}
+
+// when notes the time of an approval.
+func (s *seen) when(at time.Time) {
+	if s.first.IsZero() || at.Before(s.first) {
+		s.first = at
+	}
+	if at.After(s.last) {
+		s.last = at
+	}
+	if len(s.days) < mostDays {
+		s.days[at.UTC().Format(time.DateOnly)] = true
+	}
 }
 
 // line remembers some of the lines, lines of approved calls first.
@@ -221,15 +230,22 @@ type Saved struct {
 }
 
 // Proposals returns the rules that may be proposed, the rules that save most first, and how many
-// questions they would have answered together.
-func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
+// questions they would have answered together. home is that of the person.
+func (e *Evidence) Proposals(home string) (list []Proposal, saved Saved) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	quiet, err := rules.Gallery(home, Hook)
+	if err != nil { // this program has it
+		panic(err)
+	}
 	for _, s := range e.shapes {
 		known := len(s.roots) > 0 && len(s.roots) < mostRoots
 		tested := s.shape.Tool != "" || s.sample.line != "" && s.sample.cwd != ""
-		if !s.named && s.no == 0 && s.yes >= leastYes && len(s.days) >= leastDays && known && tested {
-			list = append(list, s.proposal())
+		if s.named || s.no > 0 || s.yes < leastYes || len(s.days) < leastDays || !known || !tested {
+			continue
+		}
+		if p := s.proposal(); p.holds(quiet, home) {
+			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(x, y Proposal) int {
@@ -250,6 +266,19 @@ func (e *Evidence) Proposals() (list []Proposal, saved Saved) {
 		}
 	}
 	return list, saved
+}
+
+// holds reports whether the rule, in the hook quiet, allows the call that its test has: a word that looks like a path
+// outside of the project leaves the call to the agent.
+func (p *Proposal) holds(quiet *rules.Set, home string) bool {
+	if p.shape.Tool != "" {
+		return true
+	}
+	set, problems := rules.Read(sequence(p.rule(home)), quiet, rules.Options{Home: home})
+	cwd := p.sample.cwd
+	subject := &rules.Subject{Facts: facts.Line(p.sample.line, facts.Env{Cwd: cwd, Home: home}), Cwd: cwd, Project: cwd,
+		Home: home}
+	return len(problems) == 0 && set.Judge(subject).Action == rules.Allow
 }
 
 func (s *seen) proposal() Proposal {

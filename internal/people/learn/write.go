@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -36,7 +37,8 @@ func Write(hooksDir, home string, list []Proposal) (file string, err error) {
 	dir := filepath.Join(hooksDir, Hook)
 	file = filepath.Join(dir, hookdir.FileName)
 	text, err := readfile.Read(file, hookdir.MaxFileSize)
-	if errors.Is(err, fs.ErrNotExist) {
+	mine := errors.Is(err, fs.ErrNotExist)
+	if mine {
 		text, err = fresh()
 	}
 	if err != nil {
@@ -52,10 +54,37 @@ func Write(hooksDir, home string, list []Proposal) (file string, err error) {
 	if err := replacefile.MkdirAll(dir); err != nil {
 		return file, fmt.Errorf("write %s: %w", file, err)
 	}
+	if !mine && len(Learned(hooksDir)) == 0 {
+		if err := replacefile.Write(file+before, text); err != nil {
+			return file, fmt.Errorf("write %s: %w", file+before, err)
+		}
+	}
 	if err := replacefile.Write(file, next); err != nil {
 		return file, fmt.Errorf("write %s: %w", file, err)
 	}
 	return file, nil
+}
+
+// before ends the name of the copy of a person's hook from before the first rule that was learned.
+const before = ".before-learn"
+
+// asBefore returns the copy from before, where a hook without learned rules says the same; else the hook itself.
+func asBefore(file string, next []byte) []byte {
+	text, err := readfile.Read(file+before, hookdir.MaxFileSize)
+	said := func(text []byte) (members map[string]any) {
+		if yaml.Unmarshal(text, &members) != nil {
+			return nil
+		}
+		maps.DeleteFunc(members, func(_ string, v any) bool { // a list that learned rules alone were in
+			list, is := v.([]any)
+			return v == nil || is && len(list) == 0
+		})
+		return members
+	}
+	if was := said(text); err == nil && was != nil && reflect.DeepEqual(was, said(next)) {
+		return text
+	}
+	return next
 }
 
 // fresh is the hook as the gallery has it, with a first line that says who has put it there.
@@ -97,8 +126,11 @@ func Undo(hooksDir, home string) (count int, err error) {
 	if count+len(learned(&doc, "tests")) == 0 {
 		return 0, nil
 	}
-	if err := replacefile.Write(file, next); err != nil {
+	if err := replacefile.Write(file, asBefore(file, next)); err != nil {
 		return 0, fmt.Errorf("write %s: %w", file, err)
+	}
+	if err := os.Remove(file + before); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return count, fmt.Errorf("remove %s: %w", file+before, err)
 	}
 	return count, nil
 }
@@ -117,14 +149,19 @@ func isNotEmpty(dir string) bool {
 	return err == nil && len(entries) > 0
 }
 
+// read reads the hook quiet in a hooks directory. A hook that cannot be read has nothing.
+func read(hooksDir string) *yaml.Node {
+	var doc yaml.Node
+	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
+	if err != nil || yaml.Unmarshal(text, &doc) != nil {
+		return &yaml.Node{}
+	}
+	return &doc
+}
+
 // Learned returns the names of the rules that the hook quiet in a hooks directory has learned.
 func Learned(hooksDir string) (names []string) {
-	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
-	var doc yaml.Node
-	if err != nil || yaml.Unmarshal(text, &doc) != nil {
-		return nil // a hook that cannot be read has none
-	}
-	for _, r := range learned(&doc, "rules") {
+	for _, r := range learned(read(hooksDir), "rules") {
 		names = append(names, member(r, "name"))
 	}
 	return names
@@ -133,12 +170,7 @@ func Learned(hooksDir string) (names []string) {
 // New returns the proposals for calls that no learned rule of the hook quiet in a hooks directory allows yet. None
 // has the name of such a rule: its effects or its projects are others.
 func New(hooksDir, home string, list []Proposal) (left []Proposal) {
-	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
-	var doc yaml.Node
-	if err != nil || yaml.Unmarshal(text, &doc) != nil {
-		return list // a hook that cannot be read has none
-	}
-	rules := learned(&doc, "rules")
+	rules := learned(read(hooksDir), "rules")
 	named := map[string]bool{}
 	for _, r := range rules {
 		named[member(r, "name")] = true
@@ -176,12 +208,7 @@ func covers(rule, other *yaml.Node) bool {
 // Commands are the words of each command that a rule was learned for, as a test of the hook quiet in a hooks
 // directory has it, where it is one command that an agent's own list can take.
 func Commands(hooksDir string) (list [][]string) {
-	text, err := readfile.Read(filepath.Join(hooksDir, Hook, hookdir.FileName), hookdir.MaxFileSize)
-	var doc yaml.Node
-	if err != nil || yaml.Unmarshal(text, &doc) != nil {
-		return nil // a hook that cannot be read has none
-	}
-	for _, n := range learned(&doc, "tests") {
+	for _, n := range learned(read(hooksDir), "tests") {
 		var test struct {
 			Expect, Cwd string
 			Data        struct{ Command string }
@@ -210,16 +237,23 @@ func learned(doc *yaml.Node, list string) (found []*yaml.Node) {
 	return found
 }
 
+// under is the value of a key of a mapping; nil = there is none.
+func under(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
 // listOf is the list under a key of a document; nil = there is none.
 func listOf(doc *yaml.Node, key string) *yaml.Node {
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	root := doc.Content[0]
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key && root.Content[i+1].Kind == yaml.SequenceNode {
-			return root.Content[i+1]
-		}
+	if list := under(doc.Content[0], key); list != nil && list.Kind == yaml.SequenceNode {
+		return list
 	}
 	return nil
 }
@@ -233,22 +267,18 @@ func withList(doc *yaml.Node, key string) bool {
 		return false
 	}
 	root := doc.Content[0]
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key {
-			was := root.Content[i+1]
-			root.Content[i+1] = &yaml.Node{Kind: yaml.SequenceNode}
-			return was.Tag == "!!null"
-		}
+	if at := under(root, key); at != nil {
+		was := *at
+		*at = yaml.Node{Kind: yaml.SequenceNode}
+		return was.Tag == "!!null"
 	}
 	root.Content = append(root.Content, scalar(key), &yaml.Node{Kind: yaml.SequenceNode})
 	return true
 }
 
 func member(n *yaml.Node, key string) string {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1].Value
-		}
+	if at := under(n, key); at != nil {
+		return at.Value
 	}
 	return ""
 }

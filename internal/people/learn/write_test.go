@@ -105,7 +105,7 @@ func TestLearnedRulesAllowNoAttack(t *testing.T) {
 		add(t, &e, "Bash", bash(line), true, 3)
 	}
 	add(t, &e, "Edit", map[string]any{"file_path": facttest.Project + "/main.go", "old_string": "a", "new_string": "b"}, true, 3)
-	list, _ := e.Proposals()
+	list, _ := e.Proposals(facttest.Home)
 	set := written(t, t.TempDir(), list)
 	allowed := 0
 	for _, line := range approved {
@@ -159,7 +159,7 @@ func TestNeverLearned(t *testing.T) {
 	} {
 		var e Evidence
 		add(t, &e, "Bash", bash(line), true, 5)
-		if list, _ := e.Proposals(); len(list) > 0 {
+		if list, _ := e.Proposals(facttest.Home); len(list) > 0 {
 			t.Errorf("%s: proposed %+v", line, list[0].Name)
 		}
 	}
@@ -173,26 +173,54 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 			add(t, e, "Bash", bash("go test ./other"), false, 1)
 		},
 		"one day": func(e *Evidence) { add(t, e, "Bash", bash("go test ./..."), true, 1) },
+		"a refusal that is a guess": func(e *Evidence) {
+			add(t, e, "Bash", bash("go test ./..."), true, 5)
+			e.Add(shapesOfTest(t), false, Reaction{Asked: true, Estimated: true, Root: project})
+		},
+		"a refusal behind more shapes than are remembered": func(e *Evidence) {
+			add(t, e, "Bash", bash("go test ./..."), true, 5)
+			for i := range mostShapes {
+				e.shapes[fmt.Sprint(i)] = &seen{}
+			}
+			add(t, e, "Bash", bash("gofmt -w a.go && go test ./..."), false, 1)
+		},
+		"times that are not known": func(e *Evidence) {
+			add(t, e, "Bash", bash("go test ./..."), true, 1)
+			e.Add(shapesOfTest(t), false, Reaction{Asked: true, Yes: true, Root: project})
+		},
+		"a word that looks like a path outside": func(e *Evidence) {
+			add(t, e, "Bash", bash("bazel test //..."), true, 5)
+		},
 	} {
 		var e Evidence
 		answers(&e)
-		if list, _ := e.Proposals(); len(list) > 0 {
+		if list, _ := e.Proposals(facttest.Home); len(list) > 0 {
 			t.Errorf("%s: proposed %+v", name, list[0].Name)
 		}
 	}
+}
+
+// shapesOfTest are the shapes of a call that tests.
+func shapesOfTest(t *testing.T) []Shape {
+	t.Helper()
+	call, _ := dialect.Made("claude-code", "Bash", []byte(`{"command":"go test ./..."}`))
+	shapes, ok := Shapes(facts.Read(call, facts.Env{Cwd: project, Home: home}), call, project)
+	if !ok {
+		t.Fatal("no shapes")
+	}
+	return shapes
 }
 
 // TestEstimates count only where a person wants that.
 func TestEstimates(t *testing.T) {
 	for _, estimate := range []bool{false, true} {
 		e := Evidence{Estimate: estimate}
-		call, _ := dialect.Made("claude-code", "Bash", []byte(`{"command":"go test ./..."}`))
-		shapes, _ := Shapes(facts.Read(call, facts.Env{Cwd: project, Home: home}), call, project)
+		shapes := shapesOfTest(t)
 		for i := range 6 {
 			e.Add(shapes, false, Reaction{Asked: true, Yes: true, Estimated: true, Root: project, Line: "go test ./...",
 				Whole: "go test ./...", Cwd: project, Time: time.Date(2026, 11, 10+i, 9, 0, 0, 0, time.UTC)})
 		}
-		if list, _ := e.Proposals(); len(list) > 0 != estimate {
+		if list, _ := e.Proposals(facttest.Home); len(list) > 0 != estimate {
 			t.Errorf("estimate %v: %d proposals", estimate, len(list))
 		}
 	}
@@ -202,7 +230,7 @@ func TestEstimates(t *testing.T) {
 func TestWithinTheProject(t *testing.T) {
 	var e Evidence
 	add(t, &e, "Bash", bash("go test ./..."), true, 3)
-	list, _ := e.Proposals()
+	list, _ := e.Proposals(facttest.Home)
 	set := written(t, t.TempDir(), list)
 	for line, want := range map[string]rules.Action{
 		"go test ./...": rules.Allow, "cd a && go test ./... | tail -3": rules.Allow, "go test ./... -run A": rules.Allow,
@@ -230,7 +258,7 @@ func TestCommands(t *testing.T) {
 	for _, line := range []string{"go test ./...", "npm run lint", "git commit -m 'fix: a'", "echo hi > notes.md"} {
 		var e Evidence
 		add(t, &e, "Bash", bash(line), true, 3)
-		list, _ := e.Proposals()
+		list, _ := e.Proposals(facttest.Home)
 		if len(list) == 0 {
 			t.Fatalf("nothing to learn of %s", line)
 		}
@@ -258,7 +286,7 @@ func TestCommands(t *testing.T) {
 func TestUndo(t *testing.T) {
 	var e Evidence
 	add(t, &e, "Bash", bash("go test ./..."), true, 3)
-	list, _ := e.Proposals()
+	list, _ := e.Proposals(facttest.Home)
 	dir := t.TempDir()
 	for range 2 { // twice is once
 		written(t, dir, list)
@@ -303,7 +331,7 @@ func TestUndoAfterEdits(t *testing.T) {
 	} {
 		var e Evidence
 		add(t, &e, "Bash", bash("go test ./..."), true, 3)
-		list, _ := e.Proposals()
+		list, _ := e.Proposals(facttest.Home)
 		dir := t.TempDir()
 		written(t, dir, list)
 		file := filepath.Join(dir, Hook, hookdir.FileName)
@@ -338,7 +366,7 @@ func TestLearnedTwice(t *testing.T) {
 					Time: time.Date(2026, 11, 10+day, 9, 0, 0, 0, time.UTC)})
 			}
 		}
-		list, _ := e.Proposals()
+		list, _ := e.Proposals(facttest.Home)
 		return list
 	}
 	dir, other := t.TempDir(), facttest.Home+"/other"
@@ -355,5 +383,46 @@ func TestLearnedTwice(t *testing.T) {
 	}
 	if n, err := Undo(dir, facttest.Home); n != 2 || err != nil {
 		t.Errorf("undone %d, %v", n, err)
+	}
+}
+
+// TestUndoIsExact leaves the hook of a person as they wrote it, blank lines too, unless they have changed it since.
+func TestUndoIsExact(t *testing.T) {
+	const own = "# mine\nname:   quiet # hi\n\n\nrules:\n    - allow:  {effect: read}\n\n    # a comment\n    - name: own\n      allow: [go vet *]\n# end\n"
+	var e Evidence
+	add(t, &e, "Bash", bash("go test ./..."), true, 3)
+	list, _ := e.Proposals(facttest.Home)
+	for _, edited := range []bool{false, true} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, Hook, hookdir.FileName)
+		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(own), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time there is a rule that was learned
+			written(t, dir, list)
+		}
+		if edited {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = []byte(strings.Replace(string(text), "go vet *", "go doc *", 1))
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := Undo(dir, facttest.Home); n != 1 || err != nil {
+			t.Errorf("%d rules, %v", n, err)
+		}
+		text, err := os.ReadFile(file)
+		if got := string(text); err != nil || !edited && got != own || edited && !strings.Contains(got, "go doc *") {
+			t.Errorf("edited %v: %v\n%s", edited, err, got)
+		}
+		if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
+			t.Errorf("left %v", left)
+		}
 	}
 }

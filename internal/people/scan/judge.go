@@ -211,8 +211,10 @@ func (d *judged) effects(f *facts.Facts, home string) {
 				d.secret = secretKind(e.Target)
 			}
 		case facts.KindDelete, facts.KindHistory:
-			if e.Certain && e.Target != "" && !isMadeAgain(e.Target, home) && len(d.destroys) < 8 {
-				d.destroys = append(d.destroys, escape.Line(tilde(secrets.Redact(e.Target), home), 60))
+			target := escape.Line(tilde(secrets.Redact(e.Target), home), 60)
+			if e.Certain && e.Target != "" && !isMadeAgain(e.Target, home) && len(d.destroys) < 8 &&
+				!slices.Contains(d.destroys, target) {
+				d.destroys = append(d.destroys, target)
 			}
 		}
 	}
@@ -252,7 +254,7 @@ const maxShown = 120
 // part that made a guard decide.
 func shown(call neutral.ToolCall, f *facts.Facts, span facts.Span, home string) (string, []facts.Span) {
 	text, isLine := f.Text, call.Tool == neutral.Shell
-	if !isLine {
+	if !isLine || text == "" {
 		text, span = call.Own, facts.Span{}
 		for _, e := range f.Effects {
 			if hasPrefix(e.Target, "/", "~", "host:") {

@@ -149,7 +149,7 @@ func (s *sum) report(found transcripts.Found, opt Options) *Report {
 		}
 	}
 	slices.SortFunc(r.Agents, func(x, y Agent) int { return cmp.Or(y.Calls-x.Calls, cmp.Compare(x.Agent, y.Agent)) })
-	r.proposals, r.Prompts.Saved = s.evidence.Proposals()
+	r.proposals, r.Prompts.Saved = s.evidence.Proposals(opt.Home)
 	r.Prompts.Learn = len(r.proposals)
 	r.Prompts.Examples = r.proposals[:min(len(r.proposals), mostExamples)]
 	r.Prompts.Left = s.left - r.Prompts.Saved.Learned

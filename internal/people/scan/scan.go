@@ -30,14 +30,14 @@ type Options struct {
 	// Evidence takes the evidence of approvals; nil = the report has its own.
 	Evidence *learn.Evidence
 	// Answered gives calls that a person answered elsewhere, as further evidence; nil = there are
-	// none. They count as evidence alone.
-	Answered func(give func(*transcripts.Call))
+	// none. They count as evidence alone. Its error ends the scan.
+	Answered func(give func(*transcripts.Call)) error
 	// Progress is called now and then with how many transcripts were read; nil = not called. It
 	// must return soon.
 	Progress func(read, of int)
 }
 
-// Run reads the transcripts. An error means that the scan could not begin; a transcript that could
+// Run reads the transcripts. An error means that the scan could not begin, or that of Answered; a transcript that could
 // not be read is counted. When ctx ends, the report is about the transcripts that were read until then.
 func Run(ctx context.Context, opt Options) (*Report, error) {
 	j, err := newJudge(opt.Home)
@@ -57,11 +57,14 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	}
 	total := newSum(evidence)
 	if opt.Answered != nil {
-		opt.Answered(func(c *transcripts.Call) {
+		err := opt.Answered(func(c *transcripts.Call) {
 			if d := j.call(c, j.look(c)); d.learns {
 				d.learn(evidence, c)
 			}
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	once := transcripts.NewOnce()
 	var mu sync.Mutex // guards total

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/agents/transcripts"
+	"github.com/hookd/hookd/internal/contract/dialect"
+	"github.com/hookd/hookd/internal/facts"
 	"github.com/hookd/hookd/internal/people/learn"
 )
 
@@ -188,6 +190,16 @@ func TestMarks(t *testing.T) {
 			if m.From < 0 || m.To > len(e.Line) || m.From >= m.To {
 				t.Errorf("%q: %+v", e.Line, m)
 			}
+		}
+	}
+}
+
+// TestACallWithoutALine is shown by its tool.
+func TestACallWithoutALine(t *testing.T) {
+	for _, input := range []string{`{"command":12}`, `null`, `{}`} {
+		call, _ := dialect.Made("claude-code", "Bash", []byte(input))
+		if got, _ := shown(call, facts.Read(call, facts.Env{Cwd: "/p"}), facts.Span{}, "/home/me"); got != "Bash" {
+			t.Errorf("%s: %q", input, got)
 		}
 	}
 }
