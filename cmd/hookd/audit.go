@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/duration"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/record/audit"
@@ -82,7 +83,7 @@ func verifyAudit(a *app, cmd *cobra.Command, c *audit.Checker, args []string) (a
 		}
 		return c.End(false, nil), nil
 	}
-	head, err := readAudit(cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
+	head, err := readAudit(a, cmd, time.Time{}, func(r audit.Link, prev audit.Hash) error {
 		c.AddNext(r, prev)
 		return nil
 	})
@@ -124,15 +125,19 @@ func eachExported(file string, each func(audit.Link, audit.Hash)) error {
 	return lines.Err()
 }
 
-// readAudit reads the chain in the database of the settings.
+// readAudit reads the chain in the database of the settings. A daemon that runs puts each record so far on
+// disk first, as it does before it answers a query.
 func readAudit(
-	cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
+	a *app, cmd *cobra.Command, since time.Time, each func(audit.Link, audit.Hash) error,
 ) (head audit.Head, err error) {
 	cfg, err := loadConfig(cmd)
 	if err != nil {
 		return head, err
 	}
-	ctx, cancel := context.WithCancel(cmd.Context())
+	ctx, cancel := context.WithTimeout(cmd.Context(), aliveTime)
+	_, _ = a.dial(cmd).Decisions(ctx, client.DecisionQuery{Limit: 1})
+	cancel()
+	ctx, cancel = context.WithCancel(cmd.Context())
 	defer cancel()
 	if _, err = os.Stat(cfg.StorePath); err == nil {
 		head, err = store.ReadAudit(ctx, cfg.StorePath, since, each)
@@ -193,7 +198,7 @@ func auditExportCommand(a *app) *cobra.Command {
 				}
 			}
 			out := bufio.NewWriterSize(a.out, 1<<16)
-			_, err := readAudit(cmd, from, func(r audit.Link, prev audit.Hash) error {
+			_, err := readAudit(a, cmd, from, func(r audit.Link, prev audit.Hash) error {
 				_, err := out.Write(r.Line(prev))
 				return err
 			})
