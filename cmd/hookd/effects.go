@@ -36,127 +36,55 @@ const (
 )
 
 // effects is the table of all commands. A command that is not here weakens.
-var effects = map[string]effect{
-	"init":       {kind: weakens, unless: []string{"dry-run"}},
-	"scan":       {kind: looks},
-	"learn":      {kind: weakens, unless: []string{"list"}},
-	"new":        {kind: acts},
-	"test":       {kind: acts},
-	"whatif":     {kind: looks},
-	"facts":      {kind: looks},
-	"emit":       {kind: acts},
-	"doctor":     {kind: looks},
-	"blindspots": {kind: looks},
-
-	"asks":         {kind: answers},
-	"ui":           {kind: acts},
-	"status":       {kind: looks},
-	"list":         {kind: looks},
-	"show":         {kind: looks},
-	"match":        {kind: looks},
-	"decisions":    {kind: looks},
-	"sessions":     {kind: looks},
-	"audit":        {kind: looks},
-	"audit verify": {kind: looks},
-	"audit export": {kind: looks},
-	"history":      {kind: looks},
-	"logs":         {kind: looks},
-	"tail":         {kind: looks},
-	"ps":           {kind: looks},
-	"top":          {kind: looks},
-	"stats":        {kind: looks},
-	"metrics":      {kind: looks},
-	"events":       {kind: looks},
-	"config":       {kind: looks},
-
-	"why":    {kind: looks},
-	"permit": {kind: weakens},
-	"snooze": {kind: weakens, unless: []string{"end"}},
-	"notify": {kind: weakens},
-
-	"edit":     {kind: weakens},
-	"validate": {kind: looks},
-	"enable":   {kind: acts},
-	"allow": {kind: weakens, only: func(cmd *cobra.Command, args []string) bool {
-		return len(args) > 0 || slices.ContainsFunc([]string{"all", "gone", "settings"}, cmd.Flags().Changed)
-	}},
-	"guard": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
-		return cmd.Flags().Changed("allow") || cmd.Flags().Changed("rewrite")
-	}},
-	"disable":       {kind: weakens},
-	"rm":            {kind: weakens},
-	"restart":       {kind: weakens}, // its settings may be others
-	"allow-ask":     {kind: answers},
-	"deny-ask":      {kind: answers},
-	"grants":        {kind: looks},
-	"grants revoke": {kind: weakens},
-	"kill":          {kind: weakens}, // a guard whose failure lets pass
-	"recover":       {kind: acts},
-	"replay":        {kind: acts},
-	"dlq":           {kind: looks},
-	"dlq list":      {kind: looks},
-	"dlq show":      {kind: looks},
-	"dlq retry":     {kind: acts},
-	"dlq drop":      {kind: weakens},
-	"undo":          {kind: acts}, // the daemon says who may
-	"vault":         {kind: looks},
-	"vault add":     {kind: acts}, // the daemon says who may
-
-	"add": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
-		return cmd.Flags().Changed("frozen")
-	}},
-	"update":         {kind: weakens},
-	"outdated":       {kind: looks},
-	"trust":          {kind: weakens, unless: []string{"list"}},
-	"import":         {kind: acts},
-	"bundle":         {kind: looks},
-	"bundle keygen":  {kind: acts},
-	"bundle build":   {kind: acts},
-	"bundle show":    {kind: looks},
-	"policy":         {kind: looks},
-	"policy set":     {kind: weakens},
-	"policy update":  {kind: weakens},
-	"policy show":    {kind: looks},
-	"policy unset":   {kind: weakens},
-	"fleet":          {kind: looks},
-	"fleet status":   {kind: looks},
-	"fleet init":     {kind: weakens},
-	"fleet keygen":   {kind: acts},
-	"fleet user":     {kind: weakens},
-	"fleet rollout":  {kind: weakens},
-	"fleet rollouts": {kind: looks},
-	"fleet accounts": {kind: acts},
-	"fleet queue":    {kind: weakens},
-	"fleet users":    {kind: weakens},
-	"fleet forget":   {kind: weakens},
-	"fleet disable":  {kind: weakens},
-	"fleet enable":   {kind: weakens},
-
-	"connect":      {kind: weakens, unless: []string{"dry-run"}},
-	"disconnect":   {kind: weakens, unless: []string{"dry-run"}},
-	"bridge":       {kind: acts},
-	"token":        {kind: looks},
-	"token rotate": {kind: weakens},
-
-	"serve":     {kind: acts},
-	"run":       {kind: weakens}, // it connects the user's agents to another daemon
-	"stop":      {kind: weakens},
-	"reload":    {kind: weakens},
-	"install":   {kind: weakens, unless: []string{"dry-run"}},
-	"uninstall": {kind: weakens, unless: []string{"dry-run"}},
-
-	"agent":  {kind: looks},
-	"team":   {kind: looks},
-	"daemon": {kind: looks},
-	"dev":    {kind: looks},
-	"docs":   {kind: looks},
-
-	"box":        {kind: looks},
-	"schema":     {kind: looks},
-	"completion": {kind: looks},
-	"version":    {kind: looks},
-	"help":       {kind: looks},
-}
+var effects = func() map[string]effect {
+	table := map[string]effect{
+		"init":       {kind: weakens, unless: []string{"dry-run"}},
+		"learn":      {kind: weakens, unless: []string{"list"}},
+		"snooze":     {kind: weakens, unless: []string{"end"}},
+		"trust":      {kind: weakens, unless: []string{"list"}},
+		"connect":    {kind: weakens, unless: []string{"dry-run"}},
+		"disconnect": {kind: weakens, unless: []string{"dry-run"}},
+		"install":    {kind: weakens, unless: []string{"dry-run"}},
+		"uninstall":  {kind: weakens, unless: []string{"dry-run"}},
+		"allow": {kind: weakens, only: func(cmd *cobra.Command, args []string) bool {
+			return len(args) > 0 || slices.ContainsFunc([]string{"all", "gone", "settings"}, cmd.Flags().Changed)
+		}},
+		"guard": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
+			return cmd.Flags().Changed("allow") || cmd.Flags().Changed("rewrite")
+		}},
+		"add": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
+			return cmd.Flags().Changed("frozen")
+		}},
+	}
+	for kind, names := range map[effectKind][]string{
+		looks: {
+			"agent", "audit", "audit export", "audit verify", "blindspots", "box", "bundle", "bundle show",
+			"completion", "config", "daemon", "decisions", "dev", "dlq", "dlq list", "dlq show", "docs", "doctor",
+			"events", "facts", "fleet", "fleet rollouts", "fleet status", "grants", "help", "history", "list",
+			"logs", "match", "metrics", "outdated", "policy", "policy show", "ps", "scan", "schema", "sessions",
+			"show", "stats", "status", "tail", "team", "token", "top", "validate", "vault", "version", "whatif",
+			"why",
+		},
+		acts: { // of undo and vault add the daemon says who may
+			"bridge", "bundle build", "bundle keygen", "dlq retry", "emit", "enable", "fleet accounts",
+			"fleet keygen", "import", "new", "recover", "replay", "serve", "test", "ui", "undo", "vault add",
+		},
+		answers: {
+			"allow-ask", "asks", "deny-ask",
+		},
+		weakens: { // kill: of a guard whose failure lets pass; restart: with other settings; run: under another daemon
+			"disable", "dlq drop", "edit", "fleet disable", "fleet enable", "fleet forget", "fleet init",
+			"fleet queue", "fleet rollout", "fleet user", "fleet users", "grants revoke", "kill", "notify",
+			"permit", "policy set", "policy unset", "policy update", "reload", "restart", "rm", "run", "stop",
+			"token rotate", "update",
+		},
+	} {
+		for _, name := range names {
+			table[name] = effect{kind: kind}
+		}
+	}
+	return table
+}()
 
 // pathOf is the name of a command in effects: below a group it is the name that it has elsewhere.
 func pathOf(cmd *cobra.Command) string {

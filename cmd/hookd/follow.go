@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/signal"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/people/card"
 )
 
 // follower prints records of the stream until Ctrl-C. It outlives the daemon: it
@@ -111,7 +113,7 @@ func (f *follower) gap(r client.Record) {
 // end tells how many records Ctrl-C leaves unprinted.
 func (f *follower) end() error {
 	if f.missed > 0 {
-		f.say("missed %d records: hookd did not have them any more", f.missed)
+		f.say("missed %s that hookd did not have any more", card.Plural(int(f.missed), "record"))
 	}
 	return nil
 }
@@ -190,45 +192,23 @@ func printEntry(p *printer, at time.Time, seq uint64, what cell, parts ...string
 	if seq > 0 {
 		number = textf("%d", seq).text
 	}
-	head := clock(at) + " " + pad(number, -6) + " " + pad(what.text, 7) + " "
-	line := head + escape(strings.Join(nonEmpty(parts), "  "), keepNothing)
-	line = p.fit(line)
+	head := fmt.Sprintf("%s %6s %-7s ", clock(at), number, what.text)
+	line := p.fit(head + escape(strings.Join(nonEmpty(parts), "  "), keepNothing))
 	if len(line) <= len(head) {
 		p.line(line)
 		return
 	}
-	p.line(
-		p.paint(dim, clock(at)),
-		" ",
-		pad(number, -6),
-		" ",
-		p.paint(what.c, pad(what.text, 7)),
-		" ",
-		line[len(head):],
-	)
+	word := p.paint(what.c, fmt.Sprintf("%-7s", what.text))
+	p.line(p.paint(dim, clock(at)), fmt.Sprintf(" %6s ", number), word, " ", line[len(head):])
 }
 
 func printGap(p *printer, from, to uint64) {
 	p.linef("… records %d to %d are gone: this reader was too slow, or they are no longer kept", from, to)
 }
 
-// pad fills s to n columns, from the left if n is negative.
-func pad(s string, n int) string {
-	blanks := strings.Repeat(" ", max(0, max(n, -n)-len(s)))
-	if n < 0 {
-		return blanks + s
-	}
-	return s + blanks
-}
-
+// nonEmpty drops the texts of a list that are "".
 func nonEmpty(parts []string) []string {
-	var list []string
-	for _, part := range parts {
-		if part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
 // about names a tool and the subject of its call.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -91,7 +92,8 @@ func (i imported) print(p *printer) {
 		if h.Matcher != "" {
 			about += " of " + h.Matcher
 		}
-		p.line(p.paint(c, padded(state, 11)), " ", escape(h.Name+": "+about+": "+shorten(h.Command, 200), keepNothing))
+		state = fmt.Sprintf("%-11s", state)
+		p.line(p.paint(c, state), " ", escape(h.Name+": "+about+": "+shorten(h.Command, 200), keepNothing))
 		for _, n := range h.Notes {
 			p.linef("%12s%s", "", n)
 		}
@@ -100,7 +102,7 @@ func (i imported) print(p *printer) {
 		}
 	}
 	for _, l := range i.Left {
-		p.line(p.paint(yellow, padded("left", 11)), " ", escape(l.Event+": "+shorten(l.Command, 200), keepNothing))
+		p.line(p.paint(yellow, "left       "), " ", escape(l.Event+": "+shorten(l.Command, 200), keepNothing))
 		p.linef("%12s%s", "", l.Why)
 	}
 	if made == "" || i.DryRun {
@@ -111,5 +113,3 @@ func (i imported) print(p *printer) {
 	}
 	p.linef("next: take them out of %s, then type: hookd enable %s", i.File, made)
 }
-
-func padded(s string, width int) string { return s + strings.Repeat(" ", max(width-len(s), 0)) }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	harmless "github.com/hookd/hookd/internal/base/escape"
 )
 
 // cell is one field of a table.
@@ -230,7 +231,7 @@ func endings(ids []string) func(id string) string {
 	for ; n < longest; n++ {
 		seen := map[string]string{}
 		unique := !slices.ContainsFunc(ids, func(id string) bool {
-			end := endOfID(id, n)
+			end := harmless.Tail(id, n)
 			other, taken := seen[end]
 			seen[end] = id
 			return taken && other != id
@@ -239,14 +240,5 @@ func endings(ids []string) func(id string) string {
 			break
 		}
 	}
-	return func(id string) string { return endOfID(id, n) }
-}
-
-// endOfID is the last n bytes of an id, or less where a character begins before them.
-func endOfID(id string, n int) string {
-	from := max(0, len(id)-n)
-	for from < len(id) && !utf8.RuneStart(id[from]) {
-		from++
-	}
-	return id[from:]
+	return func(id string) string { return harmless.Tail(id, n) }
 }
