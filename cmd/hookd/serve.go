@@ -15,6 +15,7 @@ import (
 	"github.com/hookd/hookd/internal/base/logsink"
 	"github.com/hookd/hookd/internal/daemon"
 	"github.com/hookd/hookd/internal/discovery/catalog"
+	"github.com/hookd/hookd/internal/proc"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -38,7 +39,7 @@ $LIBREFANG_HOME, else ~/.librefang.`,
 }
 
 func serve(a *app, cmd *cobra.Command) error {
-	if err := daemon.Conceal(); err != nil { // before there is anything to see
+	if err := proc.Conceal(); err != nil { // before there is anything to see
 		return fail(exitFailed, "see whether a sandbox forbids prctl", "keep the daemon's memory from other processes: %w", err)
 	}
 	cfg, err := loadConfig(cmd)
