@@ -200,7 +200,7 @@ func placePack(a *app, cmd *cobra.Command, cfg config.Config, name string, f pac
 	home := pack.NewHome(cfg.Home)
 	staged, err := home.Stage(name, f)
 	if err != nil {
-		return fail(exitFailed, "see the permissions of "+home.PacksDir(), "%w", err)
+		return fail(exitFailed, permissionsHint+home.PacksDir(), "%w", err)
 	}
 	defer staged.Discard()
 	hooks := catalog.ReadPack(cfg, staged.Dir, name, f.Content)
@@ -236,7 +236,7 @@ func placePack(a *app, cmd *cobra.Command, cfg config.Config, name string, f pac
 		return err
 	}
 	if err := staged.Put(); err != nil {
-		return fail(exitFailed, "see the permissions of "+home.PacksDir(), "%w", err)
+		return fail(exitFailed, permissionsHint+home.PacksDir(), "%w", err)
 	}
 	if err := pack.NewCache(packCache()).Put(f); err != nil {
 		fmt.Fprintln(a.errOut, "warning:", escape(err.Error(), keepNothing))
@@ -378,7 +378,7 @@ func removePack(a *app, cmd *cobra.Command, cfg config.Config, name string, yes 
 		return err
 	}
 	if err := catalog.RemovePack(cfg, name); err != nil {
-		return fail(exitFailed, "see the permissions of "+pack.NewHome(cfg.Home).PacksDir(), "%w", err)
+		return fail(exitFailed, permissionsHint+pack.NewHome(cfg.Home).PacksDir(), "%w", err)
 	}
 	reloaded, err := a.reloadDaemon(cmd)
 	if err != nil {

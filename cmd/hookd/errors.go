@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,9 +49,23 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// fail makes an error with an exit code and the command to type next.
+// permissionsHint begins the hint of an error at a folder; on a full disk fail says another.
+const permissionsHint = "see the permissions of "
+
+// fail makes an error with an exit code and the command to type next; a hint of "" is found by the error.
 func fail(code int, hint, format string, args ...any) error {
-	return &failure{code, fmt.Errorf(format, args...), hint}
+	err := fmt.Errorf(format, args...)
+	var at *fs.PathError
+	if hint == "" && errors.As(err, &at) {
+		hint = permissionsHint + filepath.Dir(at.Path)
+	}
+	if dir, is := strings.CutPrefix(hint, permissionsHint); is && errors.Is(err, syscall.ENOSPC) {
+		hint = "make room there: see `df -h " + dir + "`"
+	}
+	if hint == "" {
+		hint = explain(err).hint
+	}
+	return &failure{code, err, hint}
 }
 
 // said is an exit code whose reason has been printed as the command's answer.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/hookd/hookd/client"
@@ -44,5 +46,27 @@ func TestExplain(t *testing.T) {
 				t.Errorf("hint %q names no command", f.hint)
 			}
 		})
+	}
+}
+
+// An error names a command even where its place has none: of a full disk df, not the permissions.
+func TestEveryErrorHasAHint(t *testing.T) {
+	const home = "/home/me/.librefang"
+	full := &fs.PathError{Op: "write", Path: home + "/a", Err: syscall.ENOSPC}
+	for _, tt := range []struct {
+		hint string
+		err  error
+		want string
+	}{
+		{permissionsHint + home, syscall.ENOSPC, "make room there: see `df -h " + home + "`"},
+		{permissionsHint + home, syscall.EACCES, "see the permissions of " + home},
+		{"", full, "make room there: see `df -h " + home + "`"},
+		{"", errors.New("disk on fire"), "see what is wrong with `hookd doctor`"},
+		{"", fail(exitUsage, "type it again", "no"), "type it again"},
+	} {
+		var f *failure
+		if errors.As(fail(exitFailed, tt.hint, "write: %w", tt.err), &f); f.hint != tt.want {
+			t.Errorf("%q, %v: %q, want %q", tt.hint, tt.err, f.hint, tt.want)
+		}
 	}
 }

@@ -279,7 +279,7 @@ func removeRule(a *app, cmd *cobra.Command, dir, rule string, yes bool) (found b
 		return false, nil
 	}
 	if err != nil {
-		return false, fail(exitFailed, "see the permissions of "+file, "read %s: %w", file, err)
+		return false, fail(exitFailed, permissionsHint+file, "read %s: %w", file, err)
 	}
 	next, left, err := withoutRule(text, dir, rule)
 	if err != nil || next == nil {
@@ -295,7 +295,7 @@ func removeRule(a *app, cmd *cobra.Command, dir, rule string, yes bool) (found b
 		err = replacefile.Write(file, next)
 	}
 	if err != nil {
-		return true, fail(exitFailed, "see the permissions of "+dir, "%w", err)
+		return true, fail(exitFailed, permissionsHint+dir, "%w", err)
 	}
 	did := removed{Hook: hookName, Rule: rule}
 	if did.Reloaded, err = a.reloadDaemon(cmd); err != nil {

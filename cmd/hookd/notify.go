@@ -109,7 +109,7 @@ func (n *notifier) run(cmd *cobra.Command, args []string) error {
 	case errors.As(err, &f):
 		return err
 	case err != nil:
-		return fail(exitFailed, "see the permissions of "+cfg.HooksDir, "%w", err)
+		return fail(exitFailed, permissionsHint+cfg.HooksDir, "%w", err)
 	}
 	if done.Reloaded, err = n.a.reloadDaemon(cmd); err != nil {
 		return err

@@ -104,7 +104,8 @@ func finishPolicy(a *app, cmd *cobra.Command, cfg config.Config, now policy.Curr
 		return err
 	}
 	if err := policy.NewHome(cfg.PolicyDir()).Sweep(); err != nil {
-		return fail(exitFailed, "see the permissions of "+cfg.PolicyDir(), "the policy is in force, an older bundle stays on disk: %w", err)
+		hint := permissionsHint + cfg.PolicyDir()
+		return fail(exitFailed, hint, "the policy is in force, an older bundle stays on disk: %w", err)
 	}
 	answer := policyAnswerOf(now)
 	return a.print(answer, func(p *printer) {
@@ -208,7 +209,7 @@ stays refused, should it be set again.`,
 				return err
 			}
 			if err := home.Unset(); err != nil {
-				return fail(exitFailed, "see the permissions of "+cfg.PolicyDir(), "%w", err)
+				return fail(exitFailed, permissionsHint+cfg.PolicyDir(), "%w", err)
 			}
 			if _, err := a.reloadDaemon(cmd); err != nil {
 				return err

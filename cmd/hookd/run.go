@@ -88,7 +88,7 @@ func runOne(a *app, cmd *cobra.Command, argv []string, f runFlags) (err error) {
 	}
 	r, err := oneshot.Begin()
 	if err != nil {
-		return fail(exitFailed, "see the permissions of "+os.TempDir(), "make a scratch home: %w", err)
+		return fail(exitFailed, permissionsHint+os.TempDir(), "make a scratch home: %w", err)
 	}
 	ended := false
 	end := func() error {
@@ -141,7 +141,7 @@ func prepareRun(a *app, cmd *cobra.Command, cfg config.Config, r *oneshot.Comman
 	allowed := cfg.AllowedDir()
 	if _, err := os.Stat(allowed); err == nil {
 		if err := os.CopyFS(scratch.AllowedDir(), os.DirFS(allowed)); err != nil {
-			return fail(exitFailed, "see the permissions of "+allowed, "%w", err)
+			return fail(exitFailed, permissionsHint+allowed, "%w", err)
 		}
 	}
 	program, err := ownPath()

@@ -93,7 +93,7 @@ func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
 	s := snoozed{Hooks: names, Until: time.Now().Add(d).Round(time.Second)}
 	for _, name := range names {
 		if err := catalog.Snooze(cfg, name, s.Until, ""); err != nil {
-			return fail(exitFailed, "see the permissions of "+cfg.DisabledDir(), "%w", err)
+			return fail(exitFailed, permissionsHint+cfg.DisabledDir(), "%w", err)
 		}
 	}
 	for _, e := range catalog.Scan(cfg).Entries {
@@ -160,7 +160,7 @@ func endSnooze(a *app, cmd *cobra.Command, names []string) error {
 	var s resumed
 	for _, of := range discovery.NewMarkers(cfg.DisabledDir()).Snoozed() {
 		if err := catalog.Switch(cfg, of.Hook, true, ""); err != nil {
-			return fail(exitFailed, "see the permissions of "+cfg.DisabledDir(), "%w", err)
+			return fail(exitFailed, permissionsHint+cfg.DisabledDir(), "%w", err)
 		}
 		s.Hooks = append(s.Hooks, of.Hook)
 	}

@@ -86,7 +86,7 @@ func trustProject(a *app, cmd *cobra.Command, cfg config.Config, dir string, yes
 		return err
 	}
 	if err := p.Trust(cfg); err != nil {
-		return fail(exitFailed, "see the permissions of "+cfg.TrustedDir(), "%w", err)
+		return fail(exitFailed, permissionsHint+cfg.TrustedDir(), "%w", err)
 	}
 	answer.Trusted = true
 	running, err := a.reloadDaemon(cmd)
@@ -139,7 +139,7 @@ func revokeTrust(a *app, cmd *cobra.Command, cfg config.Config, dir string, yes 
 		return err
 	}
 	if err := catalog.Revoke(cfg, repository.ID); err != nil {
-		return fail(exitFailed, "see the permissions of "+cfg.TrustedDir(), "%w", err)
+		return fail(exitFailed, permissionsHint+cfg.TrustedDir(), "%w", err)
 	}
 	if _, err := a.reloadDaemon(cmd); err != nil {
 		return err
