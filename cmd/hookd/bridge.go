@@ -22,6 +22,9 @@ same as a program of its own, which starts faster.
 		DisableFlagParsing: true,
 		ValidArgsFunction:  words(dialect.Agents()...),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "--help" {
+				return cmd.Help()
+			}
 			if code := bridge.Command(cmd.Context(), args, a.in, a.out, a.errOut); code != exitOK {
 				return said(code)
 			}

@@ -60,6 +60,9 @@ func shortHelp(cmd *cobra.Command, width int) string {
 	shown := 0
 	if room > 2 {
 		shown = min(len(examples), max(least, room-len(flags)-2), room-1)
+		for shown > 0 && strings.HasSuffix(examples[shown-1], "\\") { // it goes on
+			shown--
+		}
 		room -= shown + min(shown, 1)
 	}
 	if len(flags) > 0 {
@@ -110,16 +113,9 @@ func commandLines(cmd *cobra.Command) (lines []string) {
 }
 
 func exampleLines(cmd *cobra.Command) (lines []string) {
-	broken := false // the line before goes on in this one
 	for line := range strings.Lines(cmd.Example) {
-		line = strings.TrimSpace(line)
-		if before, goes := strings.CutSuffix(line, "\\"); goes { // hookd help has the rest
-			line = before + "…"
-		} else if broken {
-			line = ""
-		}
-		if broken = strings.HasSuffix(line, "…"); line != "" {
-			lines = append(lines, "  "+line)
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			lines = append(lines, line)
 		}
 	}
 	return lines

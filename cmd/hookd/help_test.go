@@ -77,6 +77,12 @@ func TestHelpIsOneScreen(t *testing.T) {
 				t.Errorf("help of %s is wider than %d: %s", cmd.CommandPath(), pipeWidth, line)
 			}
 		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if strings.HasPrefix(line, "  hookd ") && (strings.HasSuffix(line, "…") || strings.HasSuffix(line, "\\") &&
+				!strings.Contains(text, line+"\n    ")) {
+				t.Errorf("help of %s shows a part of an example: %s", cmd.CommandPath(), line)
+			}
+		}
 		if !strings.Contains(text, "\nUsage: "+cmd.CommandPath()) {
 			t.Errorf("help of %s is that of another command:\n%s", cmd.CommandPath(), text)
 		}

@@ -136,7 +136,7 @@ func awaitReady(a *app, cmd *cobra.Command, d *service.Process) error {
 	}
 }
 
-// endedAtOnce says why a daemon ended: its last lines are an error and the command to type.
+// endedAtOnce says why a daemon ended: the last lines of its log are an error and the command to type.
 func endedAtOnce(d *service.Process) error {
 	hint := "see " + d.Log
 	lines := strings.Split(d.Said(), "\n")
