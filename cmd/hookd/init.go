@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -265,12 +266,15 @@ func (w *initRun) connectAgents() {
 	for _, agent := range list {
 		item := initItem{Name: agent.Agent}
 		o := w.flags.connect.options(w.cmd, agent.Agent)
-		s := connect.Inspect(o)
+		s, why := connect.Inspect(o), tilde(agent.By)
+		if s.State == connect.Partly {
+			why = cmp.Or(s.Unasked(), why)
+		}
 		switch {
 		case s.State == connect.Connected && (o.FailClosed == nil || *o.FailClosed == s.FailClosed):
 			item.State, item.About = "connected", s.File
 			w.say(green, "connected", "%s, already", agent.Agent)
-		case !w.ask("Connect %s (%s)?", agent.Agent, tilde(agent.By)):
+		case !w.ask("Connect %s (%s)?", agent.Agent, why):
 			item.State, item.About = w.skipped("would connect"), s.File
 			w.say(dim, item.State, "%s", agent.Agent)
 		default:
