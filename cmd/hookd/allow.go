@@ -36,11 +36,7 @@ what runs keep their values until --settings.`,
   hookd allow --settings`,
 		Args:              atMostOne,
 		ValidArgsFunction: hookNames(a),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			switch {
 			case settings && (all || gone != "" || len(args) > 0) || gone != "" && (all || len(args) > 0):
 				return fail(exitUsage, "see `hookd allow --help`", "--settings, --gone, --all and a hook are one at a time")
@@ -62,7 +58,7 @@ what runs keep their values until --settings.`,
 				return a.print(chosen, func(p *printer) { p.line("nothing of that waits: it is allowed as it is") })
 			}
 			return allowChosen(a, cmd, cfg, chosen, yes, args)
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&all, "all", false, "allow all new and changed hooks that wait")
@@ -87,13 +83,11 @@ func choose(cfg config.Config, waiting []catalog.Pending, args []string) ([]cata
 			chosen = append(chosen, w)
 		}
 	}
-	if len(args) == 0 {
+	if len(args) == 0 || len(chosen) > 0 {
 		return chosen, nil
 	}
-	if len(chosen) > 0 {
-		return chosen, nil
-	}
-	return nil, known(cfg, args[0])
+	_, err := entryOf(cfg, args[0])
+	return nil, err
 }
 
 // allowChosen shows, asks, stores, and has a running daemon reload.
@@ -183,9 +177,7 @@ func allowSettings(a *app, cmd *cobra.Command, cfg config.Config, yes bool) erro
 	}
 	return a.print(done, func(p *printer) {
 		p.linef("settings are allowed: %s", strings.Join(cfg.Held, ", "))
-		if !running {
-			p.line("no daemon runs; the next `hookd daemon start` will know")
-		}
+		p.taken(running)
 	})
 }
 
@@ -201,6 +193,13 @@ func (a *app) reloadDaemon(cmd *cobra.Command) (running bool, err error) {
 		return true, err
 	}
 	return true, nil
+}
+
+// taken says that nothing has taken note of a change where no daemon runs.
+func (p *printer) taken(running bool) {
+	if !running {
+		p.line("no daemon runs; the next `hookd daemon start` will know")
+	}
 }
 
 // finishAllow has a running daemon reload, and prints the allowed hooks.
@@ -220,9 +219,7 @@ func finishAllow(a *app, cmd *cobra.Command, cfg config.Config, chosen []catalog
 				p.line(p.paint(yellow, "but it will not run: "), escape(w.Refused, keepNothing))
 			}
 		}
-		if !running {
-			p.line("no daemon runs; the next `hookd daemon start` will know")
-		}
+		p.taken(running)
 		printAllowMode(p, cfg)
 	})
 }

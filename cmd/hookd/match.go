@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/wire"
 )
@@ -21,11 +22,7 @@ func matchCommand(a *app) *cobra.Command {
   hookd match pre_tool_use --tool shell --cwd ~/src/app`,
 		Args:              one("EVENT"),
 		ValidArgsFunction: eventNames(a),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			ev.wait = true
 			env, err := ev.completed(a, args[0], tool)
 			if err != nil {
@@ -33,7 +30,7 @@ func matchCommand(a *app) *cobra.Command {
 			}
 			found := catalog.Match(cfg, env)
 			return a.print(found, func(p *printer) { printMatches(p, found) })
-		},
+		}),
 	}
 	ev.addTo(cmd)
 	cmd.Flags().StringVar(&tool, "tool", "", "name of the tool, for hooks with a matcher or a filter")

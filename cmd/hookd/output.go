@@ -240,6 +240,19 @@ func state(s string) cell {
 	return cell{s, red}
 }
 
+// sizeText is a size for people.
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return card.Plural(int(n), "byte")
+}
+
 // millis writes a duration in milliseconds as people read it.
 func millis(ms float64) string { return duration.Millis(ms) }
 

@@ -104,6 +104,17 @@ func loadConfig(cmd *cobra.Command) (config.Config, error) {
 	return c, fail(exitRejected, "correct it, then type `hookd validate`", "%w", err)
 }
 
+// withConfig is a command that reads the settings first.
+func withConfig(run func(*cobra.Command, []string, config.Config) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cfg, err := loadConfig(cmd)
+		if err != nil {
+			return err
+		}
+		return run(cmd, args, cfg)
+	}
+}
+
 // settingsFiles is the patience with the file system of the settings.
 var settingsFiles = readfile.NewPatience(5*time.Second, nil)
 

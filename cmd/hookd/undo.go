@@ -146,7 +146,7 @@ func findOld(a *app, cmd *cobra.Command, path string) error {
 	found := undo.Find(full, cfg.VaultDir(), folders, texts)
 	return a.print(map[string]any{"path": full, "found": found}, func(p *printer) {
 		if len(found) == 0 {
-			p.linef("nothing found of %s: no vault, git, open file, copy, transcript, trash or snapshot has it", homely(full))
+			p.linef("nothing found of %s: no vault, git, open file, copy, transcript, trash or snapshot has it", tilde(full))
 			return
 		}
 		for _, f := range found {
@@ -161,7 +161,7 @@ func printUndoFound(p *printer, f wire.UndoFound) {
 		at = p.when(f.Time)
 	}
 	if f.Whole {
-		size = ", " + bytesWords(f.Size)
+		size = ", " + sizeText(f.Size)
 	} else {
 		size = ", maybe in part"
 	}
@@ -202,7 +202,7 @@ func printUndoable(p *printer, list wire.UndoList) {
 		{title: "CALL"}, {title: "WHEN"}, asideColumn("AGENT"), spareColumn("SESSION"), textColumn("WHAT"),
 		{title: "BACK"}, {title: "NOT"}, {title: "STATE"},
 	}, rows)
-	p.linef("%s are kept. See what comes back with `hookd undo CALL`", bytesWords(list.Bytes))
+	p.linef("%s are kept. See what comes back with `hookd undo CALL`", sizeText(list.Bytes))
 }
 
 // lostCount is how much of a call does not come back.
@@ -297,17 +297,17 @@ var undoWords = []struct{ does, words, are string }{
 // printUndoPlan shows the changes that an undo would make.
 func printUndoPlan(p *printer, a wire.UndoAnswer) {
 	for _, c := range a.Calls {
-		p.linef("%s, %s, %s:  %s", cmp.Or(c.Agent, c.Tool), p.when(c.Time), homely(c.Cwd), cmp.Or(c.Subject, c.Tool))
+		p.linef("%s, %s, %s:  %s", cmp.Or(c.Agent, c.Tool), p.when(c.Time), tilde(c.Cwd), cmp.Or(c.Subject, c.Tool))
 	}
 	for _, w := range undoWords {
 		printUndoGroup(p, a, w.does, w.words)
 	}
 	for _, c := range a.Calls {
 		if !c.Settled && a.Word == wire.UndoNothing && c.Files > 0 {
-			p.linef("  %-22s %s, %s", "kept for it", card.Plural(c.Files, "file"), bytesWords(c.Bytes))
+			p.linef("  %-22s %s, %s", "kept for it", card.Plural(c.Files, "file"), sizeText(c.Bytes))
 		}
 		for _, d := range c.Dumps {
-			p.linef("  %-22s %s, %s: %s", "a hook has kept", d.Name, bytesWords(d.Size), cmp.Or(d.Restore, d.Path))
+			p.linef("  %-22s %s, %s: %s", "a hook has kept", d.Name, sizeText(d.Size), cmp.Or(d.Restore, d.Path))
 		}
 	}
 	for _, l := range a.Lost {
@@ -342,7 +342,7 @@ func printUndoGroup(p *printer, a wire.UndoAnswer, does, words string) {
 	}
 	size := ""
 	if does == wire.UndoBack && a.Bytes > 0 {
-		size = ", " + bytesWords(a.Bytes)
+		size = ", " + sizeText(a.Bytes)
 	}
 	p.linef("  %-22s %s%s", words, card.Plural(n, "file"), size)
 	named := 0
@@ -354,7 +354,7 @@ func printUndoGroup(p *printer, a wire.UndoAnswer, does, words string) {
 			p.linef("    and %d more", n-mostPaths)
 			break
 		}
-		line := "    " + homely(i.Path)
+		line := "    " + tilde(i.Path)
 		if i.To != "" {
 			line += " → " + filepath.Base(i.To)
 		}
@@ -392,7 +392,7 @@ func printUndone(p *printer, a wire.UndoAnswer) {
 	p.line(line)
 	left := slices.DeleteFunc(slices.Clone(a.Items), func(i wire.UndoItem) bool { return i.Does != wire.UndoLeft })
 	for _, i := range left[:min(len(left), mostPaths)] {
-		p.linef("  not back: %s: %s", homely(i.Path), i.Why)
+		p.linef("  not back: %s: %s", tilde(i.Path), i.Why)
 	}
 	if a.ID != "" {
 		p.linef("Take this back: hookd undo %s", ending(a.ID))
@@ -406,9 +406,12 @@ func undoLine(d client.Decision) string {
 		return ""
 	}
 	var lines []string
-	if k.Word != "none" {
-		kept := fmt.Sprintf("%s kept, %s: hookd undo ", card.Plural(k.Files, "file"), bytesWords(k.Bytes))
-		if k.Files == 0 {
+	switch {
+	case k.Gone:
+		return "nothing is kept any more: it changed nothing, or it is too old or purged"
+	case k.Word != "none":
+		kept := fmt.Sprintf("%s, %s: hookd undo ", card.Plural(k.Files, "file"), sizeText(k.Bytes))
+		if k.Files == 0 || k.Late { // keeping may have gone on after the verdict
 			kept = "see what comes back: hookd undo "
 		}
 		lines = append(lines, kept+ending(d.EventID))
@@ -418,27 +421,4 @@ func undoLine(d client.Decision) string {
 		lines = append(lines, label+": "+text)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// homely is a path with ~ for the home folder.
-func homely(path string) string {
-	if home, err := os.UserHomeDir(); err == nil && home != "/" && strings.HasPrefix(path, home+"/") {
-		return "~" + path[len(home):]
-	}
-	return path
-}
-
-// bytesWords is a size for people.
-func bytesWords(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
-	case n == 1:
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

@@ -26,11 +26,7 @@ func outdatedCommand(a *app) *cobra.Command {
 commit stays there until ` + "`hookd update NAME@REV`" + ` names another. The exit code is 1
 when something is newer.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
 			list, err := outdatedPacks(cmd.Context(), cfg)
 			if err != nil {
 				return err
@@ -43,7 +39,7 @@ when something is newer.`,
 				return said(exitFailed)
 			}
 			return nil
-		},
+		}),
 	})
 }
 
@@ -109,11 +105,7 @@ or a commit changes only to the REV that is named. Without NAME all packs are
 looked at.`,
 		Example: "  hookd update\n  hookd update team@v1.3.0",
 		Args:    atMostOne, ValidArgsFunction: packNames,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			if len(args) == 1 {
 				name, revision, _ := strings.Cut(args[0], "@")
 				return updatePack(a, cmd, cfg, name, revision, yes)
@@ -131,7 +123,7 @@ looked at.`,
 				return a.print([]string{}, func(p *printer) { printOutdated(p, nil) })
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask; changed hooks wait for hookd allow")
 	return cmd

@@ -17,13 +17,9 @@ func validateCommand(a *app) *cobra.Command {
 hooks directory when no path is given. It needs no daemon. The exit code is 5
 when something would be rejected.`,
 		Example: "  hookd validate\n  hookd validate ./my-hook --strict",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			return validate(a, cfg, args, strict)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "reject unknown keys too")
 	settingFlags(cmd, "hooks_dir")

@@ -29,7 +29,7 @@ call as its agent has it, tool_use_id in the hook's payload, or the id of the ev
 			if err != nil {
 				return err
 			}
-			return a.print(dump, func(p *printer) { p.linef("kept: %s, %s", dump.Name, bytesWords(dump.Size)) })
+			return a.print(dump, func(p *printer) { p.linef("kept: %s, %s", dump.Name, sizeText(dump.Size)) })
 		},
 	}
 	add.Flags().StringVar(&call, "call", "", "the call: its id at its agent, or the id of its event")
