@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,10 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
+	"github.com/hookd/hookd/internal/agents/roster"
+	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/people/card"
+	"github.com/hookd/hookd/internal/people/doctor"
 	"github.com/hookd/hookd/internal/people/story"
 	"github.com/hookd/hookd/wire"
 )
@@ -27,10 +31,14 @@ type overview struct {
 	Waiting    []client.Ask       `json:"waiting"`
 	Disobeyed  []client.Decision  `json:"disobeyed"` // of today
 	NotAsked   []client.Unguarded `json:"not_asked"` // what agents ran unasked in the last 24 hours
+	Troubles   []string           `json:"troubles"`  // of the daemon itself
+	Unread     bool               `json:"unread"`    // hookd.yaml has changed since the daemon read it
+	Restart    map[string]string  `json:"restart"`   // settings whose change waits for it, with the values in force
 	Wrong      []wrongHook        `json:"wrong"`
 	Snoozed    []client.Snoozed   `json:"snoozed"`
 	Permits    []client.Grant     `json:"permits"`
 	Calls      int64              `json:"calls"`    // of today
+	Others     int64              `json:"others"`   // of today, decided about prompts, ends of turns and so on
 	Outcomes   map[string]int64   `json:"outcomes"` // of today, by their words
 	Denied     []client.Decision  `json:"denied"`   // the last ones of today
 	Guards     int                `json:"guards"`   // that are in force
@@ -39,6 +47,7 @@ type overview struct {
 	P99MS      float64            `json:"p99_ms"`
 	Next       []story.Step       `json:"next"`
 	At         time.Time          `json:"time"`
+	restart    string             // the command
 	status     *client.DaemonInfo // nil = no daemon answers
 	unreadable error
 }
@@ -48,6 +57,8 @@ type agentHere struct {
 	Agent     string `json:"agent"`
 	State     string `json:"state"`
 	Connected bool   `json:"connected"`
+	Unasked   string `json:"unasked,omitempty"` // why guards are not asked about each call all the same; "" = they are
+	do        string // the command that mends it
 	By        string `json:"by"` // the program or folder that shows that it is here
 }
 
@@ -87,14 +98,18 @@ func lookAround(a *app, cmd *cobra.Command) *overview {
 	defer cancel()
 	o := &overview{
 		Agents: agentsHere(cmd), Waiting: []client.Ask{}, Disobeyed: []client.Decision{},
-		NotAsked: []client.Unguarded{}, Wrong: []wrongHook{}, Snoozed: []client.Snoozed{},
-		Permits: []client.Grant{}, Denied: []client.Decision{}, Outcomes: map[string]int64{},
-		At: time.Now(),
+		NotAsked: []client.Unguarded{}, Troubles: []string{}, Wrong: []wrongHook{},
+		Snoozed: []client.Snoozed{}, Permits: []client.Grant{}, Denied: []client.Decision{},
+		Outcomes: map[string]int64{}, At: time.Now(),
+		restart: config.Config{System: ofSystem(cmd)}.Restart(),
 	}
 	o.unreadable = o.ask(ctx, a.dial(cmd))
 	o.Daemon = "running"
 	if o.unreadable != nil {
 		o.Daemon = o.unreadable.Error()
+	}
+	if cfg, err := loadConfig(cmd); err == nil && o.status != nil {
+		o.Unread = doctor.Unread(cfg, *o.status)
 	}
 	o.Guarded = o.status != nil && o.Guards > 0 && len(o.Disobeyed) == 0 && len(o.unguarded()) == 0
 	o.Next = o.next()
@@ -103,13 +118,28 @@ func lookAround(a *app, cmd *cobra.Command) *overview {
 
 // agentsHere returns the agents on this machine, and whether each calls hookd.
 func agentsHere(cmd *cobra.Command) []agentHere {
+	var faults []roster.Fault
+	if cfg, err := loadConfig(cmd); err == nil {
+		faults, _ = new(roster.Looker).Look(cfg.Home) // the settings that are read below say most of that, too
+	}
 	list := []agentHere{}
 	for _, found := range connect.FindAgents(connect.Options{}) {
 		s := connect.Inspect(connectFlags{}.options(cmd, found.Agent))
-		list = append(list, agentHere{
-			Agent: found.Agent, State: string(s.State), By: found.By,
+		here := agentHere{
+			Agent: found.Agent, State: string(s.State), By: found.By, Unasked: s.Unasked(),
 			Connected: s.State == connect.Connected || s.State == connect.Partly,
-		})
+			do:        "hookd agent connect " + found.Agent,
+		}
+		if s.State == connect.Connected && here.Unasked != "" { // it is told to run no hooks
+			here.do = "hookd doctor " + found.Agent
+		}
+		for _, f := range faults {
+			own := f.Project == "" && f.File == "" && !f.Managed
+			if own && f.Agent == found.Agent && here.Connected && here.Unasked == "" {
+				here.Unasked = f.Why
+			}
+		}
+		list = append(list, here)
 	}
 	return list
 }
@@ -123,6 +153,7 @@ func (o *overview) ask(ctx context.Context, c *client.Client) error {
 	o.status = &st
 	o.Snoozed = append(o.Snoozed, st.Snoozed...)
 	o.Permits = append(o.Permits, st.Permits...)
+	o.Restart = st.Restart
 	o.NotAsked = append(o.NotAsked, st.Unguarded...)
 	asks, err := c.Asks(ctx)
 	if err != nil {
@@ -133,24 +164,50 @@ func (o *overview) ask(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
+	ofHook := func(pr client.Problem) bool {
+		return slices.ContainsFunc(hooks.Hooks, func(h client.Hook) bool { return slices.Contains(h.Problems, pr) })
+	}
+	o.Troubles = append(o.Troubles, troubles(st.Store, slices.DeleteFunc(st.Problems, ofHook))...)
 	o.look(hooks.Hooks)
 	return o.today(ctx, c)
+}
+
+// troubles returns the faults of the daemon itself: of its history, and the problems of its settings and sources.
+func troubles(history client.Storage, problems []client.Problem) (list []string) {
+	if !history.OK {
+		list = append(list, "no history is kept, observers are refused: "+history.Error)
+	}
+	if lost := lossLine(history.Losses); lost != "" {
+		list = append(list, lost)
+	}
+	for _, pr := range problems {
+		if !pr.Warning {
+			pr.Message = strings.TrimPrefix(pr.Message, pr.File+": ")
+			list = append(list, strings.TrimPrefix(problemText(pr), filepath.Dir(pr.File)+"/"))
+		}
+	}
+	return list
 }
 
 // look counts guards, and finds hooks that do not work.
 func (o *overview) look(hooks []client.Hook) {
 	for _, h := range hooks {
+		inForce := h.State == "active" || h.State == "degraded"
+		broken := h.NoStart && inForce
 		switch {
 		case h.State == "disabled":
 			continue
-		case h.Decides && h.Shadow:
+		case h.Shadow && inForce:
 			o.Shadows++
-		case h.Decides && (h.State == "active" || h.State == "degraded"):
+		case h.Decides && inForce && !broken:
 			o.Guards++
 		}
-		w := wrongHook{Hook: h.Name, State: h.State, Denies: h.Failure == wire.FailureDenies}
-		if h.State == "active" {
-			if r := h.LastRun; r != nil && !r.Tried && slices.Contains(failures, r.Result) {
+		w := wrongHook{Hook: h.Name, State: h.State}
+		r := h.LastRun
+		failed := r != nil && !r.Tried && r.Result != client.ResultInterrupted && slices.Contains(failures, r.Result)
+		w.Denies = h.Failure == wire.FailureDenies && (failed || broken || h.State == "refused" || h.State == "gone")
+		if h.State == "active" && !broken {
+			if failed {
 				w.What = "its last run failed: " + cmp.Or(r.Error, string(r.Result))
 				o.Wrong = append(o.Wrong, w)
 			}
@@ -164,27 +221,57 @@ func (o *overview) look(hooks []client.Hook) {
 				w.What = pr.Message
 			}
 		}
+		if broken && h.Failure == wire.FailurePasses {
+			w.What += "; it guards nothing"
+		}
 		o.Wrong = append(o.Wrong, w)
 	}
+}
+
+// countAll counts the decisions that fit, in as many parts as the history is read: about calls, about all other
+// events, and by their words.
+func countAll(
+	ctx context.Context, c *client.Client, q client.DecisionQuery,
+) (calls, others int64, by map[string]int64, err error) {
+	by = map[string]int64{}
+	for {
+		counts, err := c.Counts(ctx, client.CountQuery{DecisionQuery: q})
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		others += counts.Total
+		for _, n := range counts.Tools { // only a call has a tool
+			calls, others = calls+n.Count, others-n.Count
+		}
+		for _, n := range counts.Decisions {
+			by[n.Name] += n.Count
+		}
+		if counts.Next == 0 {
+			return calls, others, by, nil
+		}
+		q.Before = counts.Next
+	}
+}
+
+// countWords says how many decisions were denied or asked about, and how many stand out in another way.
+func countWords(by map[string]int64) (list []string) {
+	for _, part := range []struct{ outcome, word string }{
+		{"deny", "denied"}, {"ask", "asked"}, {"contain", "contained"}, {"rewrite", "rewritten"},
+		{"disobeyed", "disobeyed"}, {"not asked", "not asked"},
+	} {
+		if n := by[part.outcome]; n > 0 || part.outcome == "deny" || part.outcome == "ask" {
+			list = append(list, card.Thousands(int(n))+" "+part.word)
+		}
+	}
+	return list
 }
 
 // today counts the calls of today.
 func (o *overview) today(ctx context.Context, c *client.Client) error {
 	since := time.Date(o.At.Year(), o.At.Month(), o.At.Day(), 0, 0, 0, 0, o.At.Location())
-	q := client.CountQuery{DecisionQuery: client.DecisionQuery{Since: since}}
-	for {
-		counts, err := c.Counts(ctx, q)
-		if err != nil {
-			return err
-		}
-		o.Calls += counts.Total
-		for _, n := range counts.Decisions {
-			o.Outcomes[n.Name] += n.Count
-		}
-		if counts.Next == 0 {
-			break
-		}
-		q.Before = counts.Next
+	var err error
+	if o.Calls, o.Others, o.Outcomes, err = countAll(ctx, c, client.DecisionQuery{Since: since}); err != nil {
+		return err
 	}
 	disobeyed, err := c.Decisions(ctx, client.DecisionQuery{
 		Decision: string(client.OutcomeDisobeyed), Since: since, Limit: 5,
@@ -214,10 +301,10 @@ func (o *overview) today(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// unguarded are the agents here that do not call hookd.
+// unguarded are the agents here that do not call hookd about each call.
 func (o *overview) unguarded() (list []agentHere) {
 	for _, agent := range o.Agents {
-		if !agent.Connected {
+		if !agent.Connected || agent.Unasked != "" {
 			list = append(list, agent)
 		}
 	}
@@ -245,6 +332,15 @@ func (o *overview) next() (list []story.Step) {
 	for _, d := range o.Disobeyed {
 		add("hookd why "+ending(d.EventID), "see what ran all the same")
 	}
+	if len(o.Troubles) > 0 {
+		add("hookd status", "see what is wrong with hookd")
+	}
+	if o.Unread {
+		add("hookd reload", "put hookd.yaml into force")
+	}
+	if len(o.Restart) > 0 {
+		add(o.restart, "put changed settings into force")
+	}
 	for _, w := range o.Wrong {
 		if w.State == "waiting" {
 			add("hookd hook allow "+quote(w.Hook), "look at it, and put it into force")
@@ -267,9 +363,10 @@ func (o *overview) next() (list []story.Step) {
 		add("hookd hook add gallery/command-guard", "the first guard: no guard is on")
 	}
 	for _, agent := range o.unguarded() {
-		add("hookd agent connect "+agent.Agent, "guard it")
+		add(agent.do, "guard it")
 	}
-	if len(o.Denied) > 0 && len(list) < 3 {
+	told := func(d client.Decision) bool { return len(o.Denied) > 0 && d.EventID == o.Denied[0].EventID }
+	if len(o.Denied) > 0 && len(list) < 3 && !slices.ContainsFunc(o.Disobeyed, told) {
 		add("hookd why", "the last denial as a story")
 	}
 	if len(list) == 0 && o.Calls == 0 {
@@ -294,15 +391,12 @@ func printOverview(p *printer, o *overview) {
 		p.nextSteps(o.Next)
 		return
 	}
-	today := card.Plural(int(o.Calls), "call")
-	for _, part := range []struct{ outcome, word string }{
-		{"deny", "denied"}, {"ask", "asked"}, {"contain", "contained"}, {"rewrite", "rewritten"},
-	} {
-		if n := o.Outcomes[part.outcome]; n > 0 || part.outcome == "deny" {
-			today += fmt.Sprintf("   %d %s", n, part.word)
-		}
+	counted := card.Plural(int(o.Calls), "call")
+	if o.Others > 0 {
+		counted += " and " + card.Plural(int(o.Others), "other event") // the rest of the line counts both
 	}
-	p.fact("today", today, "")
+	words := append([]string{counted}, countWords(o.Outcomes)...)
+	p.fact("today", strings.Join(words, "   "), "")
 	guards := fmt.Sprintf("%d on", o.Guards)
 	if o.Shadows > 0 {
 		guards += fmt.Sprintf(", %d in shadow", o.Shadows)
@@ -325,7 +419,7 @@ func printGuarded(p *printer, o *overview) {
 		}
 		of := func(d client.Decision) bool { return string(d.Dialect) == agent.Agent }
 		switch {
-		case !agent.Connected || o.status == nil || o.Guards == 0:
+		case !agent.Connected || agent.Unasked != "" || o.status == nil || o.Guards == 0:
 			off = append(off, name)
 		case slices.ContainsFunc(o.Disobeyed, of):
 			wild = append(wild, name)
@@ -352,6 +446,11 @@ func printGuarded(p *printer, o *overview) {
 // printAttention prints the facts that need a look.
 func printAttention(p *printer, o *overview) {
 	before := p.written
+	for _, agent := range o.Agents {
+		if agent.Connected && agent.Unasked != "" {
+			p.paintedFact(red, "unguarded", agent.Agent, tilde(agent.Unasked))
+		}
+	}
 	for _, ask := range o.Waiting {
 		p.fact("waiting", "1 ask", fmt.Sprintf("%s in %s: %s   %s", ask.Agent, tilde(ask.Cwd), ask.Subject, left(ask)))
 	}
@@ -365,10 +464,20 @@ func printAttention(p *printer, o *overview) {
 			p.paintedFact(yellow, "not asked", card.Plural(int(u.NotAsked), "call"), what)
 		}
 	}
+	for _, what := range o.Troubles {
+		p.paintedFact(red, "failing", "hookd", what)
+	}
+	if o.Unread {
+		p.paintedFact(yellow, "changed", "settings", "hookd has not read hookd.yaml since")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Restart)) {
+		p.paintedFact(yellow, "changed", name, "hookd runs with "+cmp.Or(o.Restart[name], "none")+" until a restart")
+	}
 	for _, w := range o.Wrong {
 		what := w.What
 		if w.Denies {
-			what += "; its calls are denied"
+			const denied, before = "; calls denied", 24 // columns: the reason is cut
+			what = cut(what, cmp.Or(p.width, pipeWidth)-before-len(denied), false) + denied
 		}
 		p.paintedFact(red, map[bool]string{true: "waiting", false: "failing"}[w.State == "waiting"], w.Hook, what)
 	}
