@@ -55,11 +55,7 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 			return nil
 		},
 		ValidArgsFunction: galleryNames,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			if frozen {
 				return addFrozen(a, cmd, cfg)
 			}
@@ -76,7 +72,7 @@ they are in place or in the cache, and is an error where that cannot be done.`,
 				source.Path = ""
 			}
 			return addPack(a, cmd, cfg, source, name, yes)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&folder, "path", "", "folder in SOURCE that is the pack")
 	cmd.Flags().StringVar(&name, "name", "", "name of the pack (default: the last part of SOURCE)")
@@ -156,7 +152,7 @@ func addPack(a *app, cmd *cobra.Command, cfg config.Config, s pack.Source, name 
 		name = s.Name()
 	case s.Kind == pack.FromGallery:
 		return fail(exitUsage, "leave --name out", "hooks of the gallery are called gallery/NAME")
-	case name == pack.Gallery:
+	case strings.EqualFold(name, pack.Gallery):
 		return fail(exitUsage, "choose another with --name", "gallery is the pack of the hooks that come with hookd")
 	}
 	if err := pack.CheckName(name); err != nil {
@@ -167,6 +163,12 @@ func addPack(a *app, cmd *cobra.Command, cfg config.Config, s pack.Source, name 
 	lock, err := home.Lock()
 	if err != nil {
 		return fail(exitRejected, "restore hooks.lock, or move it away", "%w", err)
+	}
+	for other := range lock.Packs { // some file systems have one folder for both
+		if other != name && strings.EqualFold(other, name) {
+			return fail(exitUsage, "choose another with --name", "there is a pack %s already: the name differs in case alone",
+				other)
+		}
 	}
 	old, there := lock.Packs[name]
 	if there && (old.Kind != s.Kind || old.URL != s.Location) {
@@ -241,17 +243,22 @@ func placePack(a *app, cmd *cobra.Command, cfg config.Config, name string, f pac
 	if err := pack.NewCache(packCache()).Put(f); err != nil {
 		fmt.Fprintln(a.errOut, "warning:", escape(err.Error(), keepNothing))
 	}
-	return finishAdd(a, cmd, cfg, answer, yes)
+	return finishAdd(a, cmd, cfg, answer, f.Content, yes)
 }
 
 // finishAdd has a running daemon reload, and prints which hooks wait. On a terminal it
-// asks for each hook that was allowed before and has changed.
-func finishAdd(a *app, cmd *cobra.Command, cfg config.Config, answer added, yes bool) error {
-	inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/")
+// asks for each hook that was allowed before and has changed. What is in place of a hook of the
+// gallery that is none waits, too.
+func finishAdd(a *app, cmd *cobra.Command, cfg config.Config, answer added, c pack.Content, yes bool) error {
+	sums := map[string]string{}
+	for _, f := range c {
+		sums[f.Path] = f.Sum()
+	}
 	for _, w := range catalog.Waiting(cfg) {
 		if !slices.ContainsFunc(answer.Hooks, func(d catalog.Description) bool { return d.Name == w.Name }) || w.Gone {
 			continue
 		}
+		inGallery := strings.HasPrefix(answer.Pack, pack.Gallery+"/") && w.Is(answer.Folder, sums)
 		if !inGallery && (w.New || yes || !isTerminal(a.in) || !asksAgain(a, w)) {
 			answer.Waiting = append(answer.Waiting, w.Name)
 			continue
@@ -274,9 +281,7 @@ func finishAdd(a *app, cmd *cobra.Command, cfg config.Config, answer added, yes 
 			p.linef("waiting to be allowed, nothing of them runs before: %s", strings.Join(answer.Waiting, ", "))
 			p.linef("look at each and allow it with `hookd allow %s`", quote(answer.Waiting[0]))
 		}
-		if !running {
-			p.line("no daemon runs; the next `hookd daemon start` will know")
-		}
+		p.taken(running)
 	})
 }
 

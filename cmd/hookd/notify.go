@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
@@ -154,7 +155,7 @@ func (n *notifier) write(cfg config.Config, done notified, args []string) error 
 	if err := replacefile.Write(done.File, text); err != nil {
 		return err
 	}
-	return errors.Join(os.Chmod(done.File, 0o600), allowOwn(cfg, done.Hook))
+	return errors.Join(os.Chmod(done.File, 0o600), allowOwn(cfg, done.Hook, dir, text))
 }
 
 // addressOf is where notifications are sent to.
@@ -169,10 +170,10 @@ func addressOf(way, text string) (string, error) {
 	return u.String(), nil
 }
 
-// allowOwn allows a hook that this command has just written for a person.
-func allowOwn(cfg config.Config, name string) error {
+// allowOwn allows a hook that this command has just written for a person, as it was written.
+func allowOwn(cfg config.Config, name, dir string, text []byte) error {
 	for _, w := range catalog.Waiting(cfg) {
-		if w.Name == name && !w.Gone {
+		if w.Name == name && !w.Gone && w.Is(dir, map[string]string{hookdir.FileName: trust.Sum(text)}) {
 			return catalog.Allow(cfg, w)
 		}
 	}

@@ -6,10 +6,13 @@ import (
 	"maps"
 	"os"
 	"os/user"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hooks/hook"
@@ -95,7 +98,7 @@ func pending(h *hook.Hook, old discovery.Approval, known bool) Pending {
 		switch _, kept := p.approval.Texts[path]; {
 		case before != after:
 			p.Diffs = append(p.Diffs, Text{path, before, after})
-		case !kept && p.approval.Files[path] != old.Files[path]:
+		case !kept && p.approval.Files[path] != old.Files[path] && !slices.Contains(p.approval.Unread, path):
 			p.Hidden = append(p.Hidden, path)
 		}
 	}
@@ -103,8 +106,12 @@ func pending(h *hook.Hook, old discovery.Approval, known bool) Pending {
 }
 
 // Allow allows p: a daemon that reads hooks again will run it, unless it has changed
-// since p was made.
+// since p was made. It is an error if p could not show a file that it has.
 func Allow(c config.Config, p Pending) error {
+	if len(p.approval.Unread) > 0 {
+		const why = "%s was changed while hookd read it, so it could not be shown: look at the hook once more"
+		return fmt.Errorf(why, escape.Quote(p.approval.Unread[0]))
+	}
 	if root := p.approval.Project; root != "" {
 		repository, ok := project.Find(root)
 		if !ok {
@@ -145,11 +152,19 @@ func Allowed(c config.Config, name string) []discovery.Approval {
 	return nil
 }
 
-// Has reports whether the version has a file with a text, by its whole path. A file that is no part of the
-// version is none of its texts, and so is a text that is too long to be kept.
-func (p Pending) Has(path, text string) bool {
-	have, kept := p.approval.Texts[path]
-	return !kept || string(have) == text
+// Is reports whether each file of the version that is in a folder has the sum that is given,
+// by its path there.
+func (p Pending) Is(folder string, sums map[string]string) bool {
+	is := func(path, sum string) bool {
+		inside, err := filepath.Rel(folder, path)
+		return err != nil || !filepath.IsLocal(inside) || sums[filepath.ToSlash(inside)] == sum
+	}
+	for path, sum := range p.approval.Files {
+		if !is(path, sum) {
+			return false
+		}
+	}
+	return is(p.File, p.approval.Sum)
 }
 
 // Switch switches a hook on or off, with a marker that its files know nothing of. door is

@@ -11,6 +11,7 @@ import (
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/hooktest"
 	"github.com/hookd/hookd/internal/base/project"
+	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/pack"
 )
@@ -332,5 +333,64 @@ func TestManyProjectHooks(t *testing.T) {
 	s := Scan(c)
 	if len(s.Entries) != 100 || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Message, "more than 100 hooks") {
 		t.Errorf("%d hooks, %v", len(s.Entries), s.Problems)
+	}
+}
+
+// Without a look only the files are allowed that were just written, nothing that has taken their place.
+func TestOnlyWhatWasWrittenIsAllowed(t *testing.T) {
+	c := home(t)
+	dir := hooktest.Hook(t, c.Home, "guard", "events: pre_tool_use\nargs: [lib.sh]\n", "exit 0\n")
+	hooktest.Write(t, filepath.Join(dir, "lib.sh"), "level=1\n", 0o644)
+	written, err := pack.ReadFolder(dir)
+	hooktest.Must(t, err)
+	sums := map[string]string{}
+	for _, f := range written {
+		sums[f.Path] = f.Sum()
+	}
+	wantIs := func(want bool, after string) {
+		t.Helper()
+		list := Waiting(c)
+		if len(list) != 1 || list[0].Is(dir, sums) != want {
+			t.Errorf("%s: %+v waits, want the version that was written: %t", after, list, want)
+		}
+	}
+	wantIs(true, "as written")
+	for name, text := range map[string]string{
+		"lib.sh":    "level=0\n",
+		"run.sh":    "#!/bin/sh\nexit 0 # always\n",
+		"HOOK.yaml": "name: guard\nevents: pre_tool_use\ncommand: ./run.sh lib.sh\nenabled: true\n",
+	} {
+		was, err := os.ReadFile(filepath.Join(dir, name))
+		hooktest.Must(t, err)
+		hooktest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+		wantIs(false, name)
+		hooktest.Must(t, os.WriteFile(filepath.Join(dir, name), was, 0o755))
+	}
+	delete(sums, "lib.sh")
+	wantIs(false, "a file that was not written")
+}
+
+// A version is not allowed if another file took the place of one of its programs before its
+// text was read: a person was shown neither.
+func TestWhatCouldNotBeShownIsNotAllowed(t *testing.T) {
+	c := home(t)
+	dir := hooktest.Hook(t, c.Home, "guard", "events: pre_tool_use\n", "exit 0\n")
+	c.ReloadMode = "ask"
+	for name, text := range map[string]string{
+		"short": "#!/bin/sh\nexit 2\n", "too long to be shown": "#!/bin/sh\n" + strings.Repeat("#\n", 64<<10),
+	} {
+		run := filepath.Join(dir, "run.sh")
+		hooktest.Must(t, os.WriteFile(run, []byte("#!/bin/sh\nexit 0\n"), 0o755))
+		h := Scan(c).Entries[0].Waits
+		hooktest.Must(t, os.WriteFile(run, []byte(text), 0o755))
+		p := pending(h, discovery.Approval{}, false)
+		if err := Allow(c, p); err == nil || !strings.Contains(err.Error(), run) {
+			t.Errorf("%s: allowed, and %q is said to be too long: %v", name, p.Hidden, err)
+		}
+		hooktest.Must(t, os.WriteFile(run, []byte("#!/bin/sh\nexit 0\n"), 0o755))
+		if err := Allow(c, pending(Scan(c).Entries[0].Waits, discovery.Approval{}, false)); err != nil {
+			t.Errorf("%s: as it is shown: %v", name, err)
+		}
+		hooktest.Must(t, os.RemoveAll(c.AllowedDir()))
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/internal/base/config"
 	"github.com/hookd/hookd/internal/base/replacefile"
+	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/source/hookdir"
@@ -86,6 +87,17 @@ func (f Files) Save(ctx context.Context, name string, d ui.Draft) error {
 	if h.Layer != hook.LayerUser || h.Source.Type != hookdir.SourceType {
 		return fmt.Errorf("hook %s is not yours alone: it is of a %s", name, h.Layer.Text())
 	}
+	folder, sums := filepath.Dir(h.File), map[string]string{}
+	for path, sum := range h.Seal.Contents() { // with those that have no text
+		if inside, err := filepath.Rel(folder, path); err == nil {
+			sums[inside] = sum
+		}
+	}
+	for _, texts := range []map[string]string{d.Was, d.Texts} {
+		for path, text := range texts {
+			sums[path] = trust.Sum([]byte(text))
+		}
+	}
 	if now, err := rehearse.Texts(h); err != nil || !maps.Equal(now, d.Was) {
 		return errors.Join(ui.ErrChanged, err)
 	}
@@ -103,7 +115,6 @@ func (f Files) Save(ctx context.Context, name string, d ui.Draft) error {
 	case c.Tests != nil && c.Tests.Failed > 0:
 		door += fmt.Sprintf(", with %d failing tests: %s", c.Tests.Failed, reason)
 	}
-	folder := filepath.Dir(h.File)
 	for path, text := range d.Texts { // each is a file of the hook: check knows
 		if err := replacefile.Rewrite(filepath.Join(folder, path), []byte(text)); err != nil {
 			return fmt.Errorf("save %s: %w", path, err)
@@ -113,10 +124,8 @@ func (f Files) Save(ctx context.Context, name string, d ui.Draft) error {
 		if w.Name != h.Name || w.Gone {
 			continue
 		}
-		for path, text := range d.Texts {
-			if !w.Has(filepath.Join(folder, path), text) {
-				return ui.ErrChanged
-			}
+		if !w.Is(folder, sums) {
+			return ui.ErrChanged
 		}
 		w.Door = door
 		return catalog.Allow(cfg, w)

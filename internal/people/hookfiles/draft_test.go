@@ -63,3 +63,29 @@ func TestSave(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that another process changes while a draft is tried is not allowed with it.
+func TestSaveAllowsNoOtherFile(t *testing.T) {
+	home := t.TempDir()
+	dir := hooktest.Hook(t, home, "guard",
+		"events: PreToolUse\nargs: [lib.sh]\ntests:\n  - {name: all pass, data: {command: ls}, expect: none}\n", "exit 0\n")
+	lib := filepath.Join(dir, "lib.sh")
+	hooktest.Write(t, lib, "level=1\n", 0o644)
+	files := filesOf(home)
+	was, err := files.Texts("guard")
+	hooktest.Must(t, err)
+	now := map[string]string{"run.sh": "#!/bin/sh\necho level=0 > '" + lib + "'\n"} // what it does as it is tried
+	err = files.Save(t.Context(), "guard", ui.Draft{Texts: now, Was: was})
+	if text, _ := os.ReadFile(lib); string(text) != "level=0\n" {
+		t.Fatalf("the test has not run: %q, %v", text, err)
+	}
+	if !errors.Is(err, ui.ErrChanged) {
+		t.Errorf("saved and allowed: %v", err)
+	}
+	for _, w := range files.Waiting() {
+		if w.Hook == "guard" {
+			return
+		}
+	}
+	t.Error("the hook does not wait")
+}
