@@ -57,7 +57,7 @@ func Describe(c config.Config, h *hook.Hook) Description {
 	case hook.Builtin:
 		d.Runs = strings.Join(append([]string{"built-in " + h.Command}, h.Args...), " ")
 	case hook.Rules:
-		d.Runs = fmt.Sprintf("%d rules, without a program", len(h.Rules.Rules))
+		d.Runs = fmt.Sprintf("rules (%d), without a program", len(h.Rules.Rules))
 	case hook.Model:
 		d.Runs = "model " + h.Model + ": " + h.Prompt
 	}

@@ -32,25 +32,25 @@ type LastGood struct {
 // NewLastGood returns a LastGood that stores in files.
 func NewLastGood(files Manifests) *LastGood { return &LastGood{files: files} }
 
-// Text returns the last good text of a unit's file, nil if it is not known. It fits
+// Text returns the last good text of a source's file, nil if it is not known. It fits
 // discovery.Options.
-func (g *LastGood) Text(unit hook.Source) []byte {
+func (g *LastGood) Text(source hook.Source) []byte {
 	for _, m := range g.files.Manifests() {
-		if m.Source == unit.String() {
+		if m.Source == source.String() {
 			return m.Text
 		}
 	}
 	return nil
 }
 
-// Sources returns the units whose last good text is known.
-func (g *LastGood) Sources() (units []hook.Source) {
+// Sources returns the sources whose last good text is known.
+func (g *LastGood) Sources() (sources []hook.Source) {
 	for _, m := range g.files.Manifests() {
 		if kind, path, ok := strings.Cut(m.Source, ":"); ok {
-			units = append(units, hook.Source{Type: kind, Path: path})
+			sources = append(sources, hook.Source{Type: kind, Path: path})
 		}
 	}
-	return units
+	return sources
 }
 
 // Save stores the files of all hooks that are good now, and removes files of hooks that
@@ -65,10 +65,10 @@ func (g *LastGood) Save(snap *hook.Snapshot) {
 	for _, m := range g.files.Manifests() {
 		kept[m.Source] = m
 	}
-	for unit, entries := range bySource(snap) {
-		old, known := kept[unit.String()]
-		delete(kept, unit.String())
-		m := store.Manifest{Source: unit.String(), Name: entries[0].Name, Digest: digests(entries)}
+	for source, entries := range bySource(snap) {
+		old, known := kept[source.String()]
+		delete(kept, source.String())
+		m := store.Manifest{Source: source.String(), Name: entries[0].Name, Digest: digests(entries)}
 		if m.Digest == "" || known && m.Digest == old.Digest {
 			continue
 		}
@@ -87,11 +87,11 @@ func (g *LastGood) Save(snap *hook.Snapshot) {
 }
 
 func bySource(snap *hook.Snapshot) map[hook.Source][]hook.Entry {
-	units := map[hook.Source][]hook.Entry{}
+	sources := map[hook.Source][]hook.Entry{}
 	for _, e := range snap.Entries {
-		units[e.Source] = append(units[e.Source], e)
+		sources[e.Source] = append(sources[e.Source], e)
 	}
-	return units
+	return sources
 }
 
 // digests returns the digests of the hooks of one file; "" when the file is not in force.
@@ -106,7 +106,7 @@ func digests(entries []hook.Entry) string {
 	return strings.Join(list, " ")
 }
 
-// gone reports whether a unit was removed. If its whole directory is missing that may be
+// gone reports whether a source was removed. If its whole directory is missing that may be
 // a disk that is not mounted, and is no removal.
 func gone(source string) bool {
 	_, path, _ := strings.Cut(source, ":")

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/pattern"
 	"github.com/hookd/hookd/internal/base/trust"
 	"github.com/hookd/hookd/internal/discovery"
@@ -167,15 +165,11 @@ func CheckPolicy(c config.Config, known *hookdir.Readings) policy.Check {
 			file, known := b.Content.File(inside)
 			return hookdir.File{Data: file.Data, Exec: file.Exec}, is && known
 		}
-		names, readings := map[string]string{}, []hookdir.Reading(nil)
-		for _, f := range readFolders(dir, b.Content.HookFolders(), opts) {
-			if f.Hook == nil {
-				return fmt.Errorf("%s: %s", path.Join(f.Folder, hookdir.FileName), Worst(f.Problems).Message)
-			}
-			if other, twice := names[f.Hook.Name]; twice {
-				return fmt.Errorf("%s and %s are both called %s", other, f.Folder, escape.Quote(f.Hook.Name))
-			}
-			names[f.Hook.Name] = f.Folder
+		hooks, readings := readFolders(dir, b.Content.HookFolders(), opts), []hookdir.Reading(nil)
+		if err := CheckHooks(hooks); err != nil {
+			return err
+		}
+		for _, f := range hooks {
 			readings = append(readings, hookdir.Reading{Dir: f.Hook.Dir, Hook: f.Hook, Problems: f.Problems})
 		}
 		known.Keep(opts, readings)

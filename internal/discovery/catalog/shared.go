@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/escape"
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/discovery"
@@ -66,7 +67,7 @@ func (f *finder) find() discovery.Dirs {
 	packs := pack.NewHome(f.config.Home).PacksDir()
 	f.add(&all, packs, f.look(packs, func() discovery.Dirs { return packDirs(f.config) }))
 	trusted := make(chan []Trusted, 1)
-	if f.patience.Try(f.config.TrustedDir(), func() { trusted <- allTrusted(f.config) }) {
+	if f.patience.Try(f.config.TrustedDir(), func() { trusted <- ListTrusted(f.config) }) {
 		f.trusted = <-trusted
 	}
 	for i, d := range f.projects() {
@@ -293,8 +294,8 @@ func readFolders(root string, folders []string, opts hookdir.Options) []HookFile
 	return list
 }
 
-// CheckHooks says why a pack cannot be put in place as it is: two of its hooks
-// have one name, or none of them can be read.
+// CheckHooks says why a pack or a policy cannot be put in place as it is: two of its hooks
+// have one name, or one cannot be read.
 func CheckHooks(list []HookFile) error {
 	names := map[string]string{}
 	var bad error
@@ -305,7 +306,7 @@ func CheckHooks(list []HookFile) error {
 			continue
 		}
 		if other, twice := names[f.Hook.Name]; twice {
-			return fmt.Errorf("%s and %s are both called %s", other, f.Folder, f.Hook.Name)
+			return fmt.Errorf("%s and %s are both called %s", other, f.Folder, escape.Quote(f.Hook.Name))
 		}
 		names[f.Hook.Name] = f.Folder
 	}

@@ -50,9 +50,9 @@ const maxVersions = 16
 // maxTrusted is how long the file of a repository may be.
 const maxTrusted = 64 << 20
 
-// allTrusted lists the repositories that are trusted. A file that cannot be read,
+// ListTrusted lists the repositories that are trusted, by path. A file that cannot be read,
 // or that others could have written, trusts nothing.
-func allTrusted(c config.Config) (list []Trusted) {
+func ListTrusted(c config.Config) (list []Trusted) {
 	entries, _ := os.ReadDir(c.TrustedDir()) // none, nothing is trusted
 	checker := trust.New().Cached()
 	for _, e := range entries {
@@ -64,9 +64,6 @@ func allTrusted(c config.Config) (list []Trusted) {
 	slices.SortFunc(list, func(a, b Trusted) int { return strings.Compare(a.Repository, b.Repository) })
 	return list
 }
-
-// ListTrusted lists the repositories that are trusted, by path.
-func ListTrusted(c config.Config) []Trusted { return allTrusted(c) }
 
 func readTrusted(checker *trust.Checker, file string) (t Trusted, ok bool) {
 	text, err := readfile.Read(file, maxTrusted)
