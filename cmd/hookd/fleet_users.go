@@ -24,6 +24,7 @@ type userEntry struct {
 	Machine string `json:"machine"`
 	Why     string `json:"why,omitempty"`  // it is left out: revoked or expired; "" = it is in force
 	Ends    string `json:"ends,omitempty"` // the last day of the key, while that is soon; "" = it is not
+	file    string // its name in the folder
 	text    string
 }
 
@@ -140,14 +141,20 @@ func userEntries(folder string, now time.Time) ([]userEntry, error) {
 			return nil, err
 		}
 		e := userEntry{
-			Machine: strings.TrimSuffix(file.Name(), revokedEnd), text: fleet.Renew(strings.TrimSpace(string(text))),
+			Machine: strings.TrimSuffix(file.Name(), revokedEnd), file: file.Name(),
+			text: fleet.Renew(strings.TrimSpace(string(text))),
+		}
+		revoked := strings.HasSuffix(file.Name(), revokedEnd)
+		if err := fleet.CheckEntry(string(text)); err != nil && !revoked {
+			return nil, fail(exitFailed, "make it again with `hookd fleet user`, or remove it: no list is written",
+				"%s: %w", filepath.Join(folder, file.Name()), err)
 		}
 		last, over, err := fleet.Expired(e.text, now)
 		switch {
-		case strings.HasSuffix(file.Name(), revokedEnd):
+		case revoked:
 			e.Why = "revoked"
 		case err != nil:
-			return nil, fail(exitFailed, "make it again with `hookd fleet user`", "%s: the last day: %w", file.Name(), err)
+			return nil, fail(exitFailed, "make it again with `hookd fleet user`", "%s: its last day is no date: %w", file.Name(), err)
 		case over:
 			e.Why = "expired on " + last
 		default:
@@ -157,7 +164,25 @@ func userEntries(folder string, now time.Time) ([]userEntry, error) {
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	return list, oneKeyEach(folder, list)
+}
+
+// oneKeyEach is an error where an entry in force has the key of another entry, whose key may be revoked:
+// servers refuse such a list as a whole, and go on with the one before.
+func oneKeyEach(folder string, entries []userEntry) error {
+	of := map[string]userEntry{}
+	for _, e := range entries {
+		key := fleet.EntryKey(e.text)
+		other, taken := of[key]
+		if key != "" && taken && (e.Why == "" || other.Why == "") {
+			return fail(exitFailed, "remove one; another machine has a key of its own: `hookd fleet keygen`. No list is written",
+				"%s and %s have the same key", filepath.Join(folder, other.file), filepath.Join(folder, e.file))
+		}
+		if !taken || e.Why == "" {
+			of[key] = e
+		}
+	}
+	return nil
 }
 
 // usersText is the list for the servers. Comments name the keys that are left out.

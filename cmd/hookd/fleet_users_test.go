@@ -69,3 +69,41 @@ func TestKeysThatAreOverAreNotListed(t *testing.T) {
 		t.Error("a last day that cannot be read is none")
 	}
 }
+
+// One text that servers cannot read, or one key in two entries, has them refuse the list as a whole: they go on
+// with the list before, and a key that was revoked stays in force. So no list is written then.
+func TestAListThatServersRefuseIsNotWritten(t *testing.T) {
+	key := func(letter string) string { return "U" + strings.Repeat(letter, 55) }
+	entry := func(name, key string) string {
+		return fleet.Names{Tenant: "t", Machine: name}.User(fleet.RoleMachine, "_INBOX."+name, key, "")
+	}
+	for name, one := range map[string]struct {
+		files map[string]string
+		want  string // in the error; "" = none
+	}{
+		"two machines":     {map[string]string{"a": entry("a", key("A")), "b": entry("b", key("B"))}, ""},
+		"by hand":          {map[string]string{"a": "{ user: m, password: \"a}b\" } # it's } theirs"}, ""},
+		"another key":      {map[string]string{"a": entry("a", key("A")), "a.revoked": entry("a", key("B"))}, ""},
+		"revoked twice":    {map[string]string{"a.revoked": entry("a", key("A")), "b.revoked": entry("b", key("A"))}, ""},
+		"one key":          {map[string]string{"a": entry("a", key("A")), "b": entry("b", key("A"))}, "have the same key"},
+		"a copy":           {map[string]string{"a": entry("a", key("A")), "a~": entry("a", key("A"))}, "have the same key"},
+		"a revoked key":    {map[string]string{"a.revoked": entry("a", key("A")), "b": entry("b", key("A"))}, "have the same key"},
+		"later revoked":    {map[string]string{"a": entry("a", key("A")), "b.revoked": entry("b", key("A"))}, "have the same key"},
+		"nothing":          {map[string]string{"a": ""}, "no entry"},
+		"another text":     {map[string]string{"a": "see the wiki"}, "no entry"},
+		"an end too many":  {map[string]string{"a": entry("a", key("A")) + "}"}, "no entry"},
+		"an end too few":   {map[string]string{"a": strings.TrimSuffix(entry("a", key("A")), "}")}, "no entry"},
+		"two in a file":    {map[string]string{"a": entry("a", key("A")) + entry("b", key("B"))}, "no entry"},
+		"another bracket":  {map[string]string{"a": "{ nkey: [X} }"}, "no entry"},
+		"a broken revoked": {map[string]string{"a.revoked": "{"}, ""},
+	} {
+		dir := t.TempDir()
+		for file, text := range one.files {
+			hooktest.Write(t, filepath.Join(dir, file), text, 0o600)
+		}
+		_, err := userEntries(dir, time.Now())
+		if err != nil != (one.want != "") || err != nil && !strings.Contains(err.Error(), one.want) {
+			t.Errorf("%s: the error is %v, want %q", name, err, one.want)
+		}
+	}
+}
