@@ -12,6 +12,7 @@ import (
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/story"
+	"github.com/hookd/hookd/wire"
 )
 
 func asksCommand(a *app) *cobra.Command {
@@ -38,14 +39,11 @@ end as the table shows it, it shows that one with all of its input.`,
 			case follow:
 				return followAsks(a, cmd, answers)
 			}
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			list, err := a.dial(cmd).Asks(ctx)
-			if err != nil {
-				return err
-			}
-			list.Asks = upTo(list.Asks, a.limit)
-			return a.print(list, func(p *printer) { printAsks(p, list) })
+			return show(a, cmd, func(ctx context.Context, c *client.Client) (client.AskList, error) {
+				list, err := c.Asks(ctx)
+				list.Asks = upTo(list.Asks, a.limit)
+				return list, err
+			}, printAsks)
 		},
 		ValidArgsFunction: askIDs(a),
 	}
@@ -56,26 +54,19 @@ end as the table shows it, it shows that one with all of its input.`,
 }
 
 func askIDs(a *app) completer {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := completing(cmd)
-		defer cancel()
-		list, _ := a.dial(cmd).Asks(ctx)
-		var ids []string
+	return asked(a, func(ctx context.Context, c *client.Client) (ids []string) {
+		list, _ := c.Asks(ctx)
 		for _, ask := range list.Asks {
 			ids = append(ids, proposal(ask.ID, ask.Hook+" "+ask.Subject))
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
+		return ids
+	})
 }
 
 func showAsk(a *app, cmd *cobra.Command, id string) error {
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	ask, err := a.dial(cmd).Ask(ctx, id)
-	if err != nil {
-		return err
-	}
-	return a.print(ask, func(p *printer) {
+	return show(a, cmd, func(ctx context.Context, c *client.Client) (client.Ask, error) {
+		return c.Ask(ctx, id)
+	}, func(p *printer, ask client.Ask) {
 		printAsk(p, ask)
 		if ask.Card != nil && ask.Card.Digest != "" {
 			p.line()
@@ -122,11 +113,7 @@ func printAsks(p *printer, list client.AskList) {
 		p.line("no call waits for an answer; ", presence(list))
 		return
 	}
-	ids := make([]string, len(list.Asks))
-	for i, ask := range list.Asks {
-		ids[i] = ask.ID
-	}
-	id := p.ids(ids)
+	id := idsOf(p, list.Asks, func(ask client.Ask) string { return ask.ID })
 	var rows [][]cell
 	for _, ask := range list.Asks {
 		rows = append(rows, []cell{text(id(ask.ID)), text(left(ask)), text(ask.Hook), text(ask.Agent),
@@ -215,8 +202,11 @@ func answeredWords(a *client.Answered) string {
 	if a.Like != "" {
 		words = append(words, "like", a.Like)
 	}
-	if len(a.Refused) > 0 {
-		words = append(words, fmt.Sprintf("(%s did not count)", card.Plural(len(a.Refused), "answer")))
+	switch n := len(a.Refused); {
+	case n >= wire.MostRefused:
+		words = append(words, fmt.Sprintf("(%d or more answers did not count)", n))
+	case n > 0:
+		words = append(words, fmt.Sprintf("(%s did not count)", card.Plural(n, "answer")))
 	}
 	return strings.Join(words, " ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/events"
 )
 
@@ -52,13 +54,13 @@ daemon, the names of hooks and events.`,
 // completer proposes words for an argument or a flag.
 type completer = cobra.CompletionFunc
 
-// completing bounds how long the shell waits.
-func completing(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
+// asked proposes names that the daemon knows, for which the shell waits a second at most; nothing without a daemon.
+func asked(a *app, ask func(context.Context, *client.Client) []string) completer {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmp.Or(cmd.Context(), context.Background()), time.Second)
+		defer cancel()
+		return ask(ctx, a.dial(cmd)), cobra.ShellCompDirectiveNoFileComp
 	}
-	return context.WithTimeout(ctx, time.Second)
 }
 
 func words(list ...string) completer {
@@ -87,29 +89,25 @@ func proposal(name, meaning string) string {
 
 // hookNames proposes the hooks that the daemon knows; none without one.
 func hookNames(a *app) completer {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := completing(cmd)
-		defer cancel()
-		list, _ := a.dial(cmd).Hooks(ctx)
+	return asked(a, func(ctx context.Context, c *client.Client) []string {
+		list, _ := c.Hooks(ctx)
 		meanings := map[string]string{}
 		for _, h := range list.Hooks {
 			meanings[h.Name] = h.Description
 		}
-		return proposals(meanings), cobra.ShellCompDirectiveNoFileComp
-	}
+		return proposals(meanings)
+	})
 }
 
 // eventNames proposes the events of the contract table, each with the text of its
 // first row. It also proposes the events that the daemon's hooks name.
 func eventNames(a *app) completer {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := completing(cmd)
-		defer cancel()
+	return asked(a, func(ctx context.Context, c *client.Client) []string {
 		meanings := map[string]string{}
 		for _, c := range slices.Backward(events.All()) {
 			meanings[c.Name] = c.When
 		}
-		list, _ := a.dial(cmd).Hooks(ctx)
+		list, _ := c.Hooks(ctx)
 		for _, h := range list.Hooks {
 			for _, name := range h.Events {
 				if _, known := meanings[name]; !known && !strings.ContainsAny(name, "*?[{") {
@@ -117,8 +115,8 @@ func eventNames(a *app) completer {
 				}
 			}
 		}
-		return proposals(meanings), cobra.ShellCompDirectiveNoFileComp
-	}
+		return proposals(meanings)
+	})
 }
 
 // proposals are words with their meanings, in order.

@@ -42,6 +42,14 @@ func (d *deadLetters) of(machine, fleet onOne) onOne {
 	return machine
 }
 
+// text returns the text for the fleet or for this machine.
+func (d *deadLetters) text(machine, fleet string) string {
+	if d.ofFleet {
+		return fleet
+	}
+	return machine
+}
+
 func (d *deadLetters) listCommand() *cobra.Command {
 	var hook string
 	var limit int
@@ -51,19 +59,12 @@ func (d *deadLetters) listCommand() *cobra.Command {
 		Example: "  hookd dev dead list --hook post-to-slack",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := d.a.answer(cmd)
-			defer cancel()
-			list := d.a.dial(cmd).DeadLetters
-			if d.ofFleet {
-				list = d.a.dial(cmd).FleetDeadLetters
-			}
-			dead, err := list(ctx, hook, limit)
-			if err != nil {
-				return err
-			}
-			return d.a.print(map[string][]client.DeadLetter{"dead": dead}, func(p *printer) {
-				printDeadLetters(p, dead)
-			})
+			return showList(d.a, cmd, "dead", func(ctx context.Context, c *client.Client) ([]client.DeadLetter, error) {
+				if d.ofFleet {
+					return c.FleetDeadLetters(ctx, hook, limit)
+				}
+				return c.DeadLetters(ctx, hook, limit)
+			}, printDeadLetters)
 		},
 	}
 	cmd.Flags().StringVar(&hook, "hook", "", "of this hook")
@@ -86,8 +87,9 @@ func (d *deadLetters) dropCommand() *cobra.Command {
 	var yes bool
 	cmd := d.command("drop ID", "Delete a dead letter", "dropped", func(c *client.Client) onOne {
 		return func(ctx context.Context, id int64) (client.DeadLetter, error) {
-			if err := d.a.confirm(yes, fmt.Sprintf("Delete dead letter %d? Its hook never runs for that event.", id),
-				fmt.Sprintf("hookd dev dead drop %d --yes", id)); err != nil {
+			ask := fmt.Sprintf("Delete dead letter %d%s? Its hook never runs for that event.", id, d.text("", " of the fleet"))
+			again := fmt.Sprintf("hookd dev dead drop %d%s --yes", id, d.text("", " --fleet"))
+			if err := d.a.confirm(yes, ask, again); err != nil {
 				return client.DeadLetter{}, err
 			}
 			return d.of(c.DropDeadLetter, c.DropFleetDeadLetter)(ctx, id)
@@ -105,16 +107,12 @@ func (d *deadLetters) command(use, short, done string, do func(*client.Client) o
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id < 1 {
-				return fail(exitUsage, "type the number that `hookd dev dead list` shows",
+				return fail(exitUsage, "type the number that `hookd dev dead list"+d.text("", " --fleet")+"` shows",
 					"%q is no number of a dead letter", args[0])
 			}
-			ctx, cancel := d.a.answer(cmd)
-			defer cancel()
-			letter, err := do(d.a.dial(cmd))(ctx, id)
-			if err != nil {
-				return err
-			}
-			return d.a.print(letter, func(p *printer) { printDeadLetter(p, letter, done) })
+			return show(d.a, cmd, func(ctx context.Context, c *client.Client) (client.DeadLetter, error) {
+				return do(c)(ctx, id)
+			}, func(p *printer, letter client.DeadLetter) { printDeadLetter(p, letter, done) })
 		},
 	}
 }

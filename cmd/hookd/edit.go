@@ -2,19 +2,14 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/config"
-	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/hooks/pack"
 	"github.com/hookd/hookd/internal/people/card"
@@ -30,17 +25,15 @@ stays in force.`,
 		Example:           "  hookd edit notify-on-agent-end",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return edit(a, cmd, args[0]) },
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
+			return edit(a, cmd, cfg, args[0])
+		}),
 	}
 	settingFlags(cmd, "hooks_dir")
 	return cmd
 }
 
-func edit(a *app, cmd *cobra.Command, name string) error {
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return err
-	}
+func edit(a *app, cmd *cobra.Command, cfg config.Config, name string) error {
 	e, err := entryOf(cfg, name)
 	if err != nil {
 		return err
@@ -72,7 +65,9 @@ the files, use ` + "`hookd disable`" + `.`,
 		Example:           "  hookd hook rm my-hook\n  hookd hook rm gallery/command-guard",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return removeHook(a, cmd, args[0], yes) },
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
+			return removeHook(a, cmd, cfg, args[0], yes)
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	settingFlags(cmd, "hooks_dir")
@@ -88,11 +83,7 @@ type removed struct {
 	Reloaded bool   `json:"reloaded"`         // a running daemon has taken note
 }
 
-func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return err
-	}
+func removeHook(a *app, cmd *cobra.Command, cfg config.Config, name string, yes bool) error {
 	if lock, err := pack.NewHome(cfg.Home).Lock(); err == nil {
 		if _, is := lock.Packs[name]; is {
 			return removePack(a, cmd, cfg, name, yes)
@@ -121,24 +112,10 @@ func removeHook(a *app, cmd *cobra.Command, name string, yes bool) error {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd rm "+name+"`", "%w", err)
 	}
 	answer := removed{Hook: name, Folder: folder}
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	did, err := a.dial(cmd).Reload(ctx)
-	switch {
-	case err == nil || isRejection(err): // of another hook's file
-		answer.Reloaded = true
-	case !errors.Is(err, client.ErrNotRunning):
+	if answer.Reloaded, err = a.reloadDaemon(cmd); err != nil {
 		return err
 	}
-	return a.print(answer, func(p *printer) {
-		p.linef("hook %s is deleted: %s", name, folder)
-		p.problems(
-			slices.DeleteFunc(
-				did.Problems,
-				func(pr client.Problem) bool { return !strings.HasPrefix(pr.File, folder) },
-			),
-		)
-	})
+	return a.print(answer, func(p *printer) { p.linef("hook %s is deleted: %s", name, folder) })
 }
 
 // ownFolder reports whether a hook is a folder of the hooks directory.
@@ -154,17 +131,4 @@ func countFiles(folder string) (n int, err error) {
 		return err
 	})
 	return n, err
-}
-
-// entryOf returns the entry of a hook by its name.
-func entryOf(cfg config.Config, name string) (hook.Entry, error) {
-	if err := known(cfg, name); err != nil {
-		return hook.Entry{}, err
-	}
-	for _, e := range catalog.Scan(cfg).Entries {
-		if e.Name == name {
-			return e, nil
-		}
-	}
-	return hook.Entry{}, errors.New("the hook vanished: " + strings.TrimSpace(name))
 }

@@ -251,11 +251,7 @@ func printEmitAnswer(p *printer, event string, answer client.Answer) {
 
 func printRunResults(p *printer, runs []client.RunResult) {
 	p.line()
-	ids := make([]string, len(runs))
-	for i, r := range runs {
-		ids[i] = r.RunID
-	}
-	id := p.ids(ids)
+	id := idsOf(p, runs, func(r client.RunResult) string { return r.RunID })
 	var rows [][]cell
 	for _, r := range runs {
 		rows = append(rows, []cell{result(r.Result), text(r.Hook), text(endOf(r.ExitCode, r.Signal)),

@@ -23,7 +23,9 @@ func enableCommand(a *app) *cobra.Command {
 		Long:              "enable undoes `hookd disable`. It changes no HOOK.yaml: `enabled: false` there wins.",
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return enable(a, cmd, args[0]) },
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
+			return enable(a, cmd, cfg, args[0])
+		}),
 	}
 	settingFlags(cmd, "hooks_dir")
 	return cmd
@@ -39,7 +41,9 @@ func disableCommand(a *app) *cobra.Command {
 refuses without one unless --yes: a guard that is off guards nothing.`,
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
-		RunE:              func(cmd *cobra.Command, args []string) error { return disable(a, cmd, args[0], yes) },
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
+			return disable(a, cmd, cfg, args[0], yes)
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	settingFlags(cmd, "hooks_dir")
@@ -54,37 +58,29 @@ type switched struct {
 	Note     string `json:"note,omitempty"` // why it may run or not all the same
 }
 
-func enable(a *app, cmd *cobra.Command, name string) error {
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return err
-	}
-	if err := known(cfg, name); err != nil {
+func enable(a *app, cmd *cobra.Command, cfg config.Config, name string) error {
+	if _, err := entryOf(cfg, name); err != nil {
 		return err
 	}
 	if err := catalog.Switch(cfg, name, true, ""); err != nil {
 		return fail(exitFailed, "see the folder's permissions, then type `hookd enable "+name+"`", "%w", err)
 	}
 	s := switched{Hook: name, Enabled: true}
-	switch e := inCatalog(cfg, name); {
+	switch e, _ := entryOf(cfg, name); {
 	case e.OffBy != "":
-		s.Enabled, s.Note = false, "it is switched off on all machines of the fleet by "+e.OffBy+": see `hookd fleet enable`"
+		s.Enabled, s.Note = false, "it is switched off on all machines of the fleet by "+e.OffBy+": see `hookd fleet enable "+name+"`"
 	case e.State == hook.Disabled:
 		s.Enabled, s.Note = false, fmt.Sprintf("%s says `enabled: false`, which wins: change it there", e.File)
 	}
 	return finishSwitch(a, cmd, s)
 }
 
-func disable(a *app, cmd *cobra.Command, name string, yes bool) error {
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return err
-	}
+func disable(a *app, cmd *cobra.Command, cfg config.Config, name string, yes bool) error {
 	if catalog.LayerOf(name).Signed() {
 		return fail(exitFailed, "the whole policy ends with `hookd policy unset`; the fleet can switch one off with `hookd fleet disable`",
 			"%s is of the policy: its hooks cannot be switched off", name)
 	}
-	if err := known(cfg, name); err != nil {
+	if _, err := entryOf(cfg, name); err != nil {
 		return err
 	}
 	if err := a.confirm(yes, fmt.Sprintf("Disable hook %s? It does not run until `hookd enable %s`.", name, name),
@@ -121,32 +117,22 @@ func (a *app) confirm(yes bool, question, again string) error {
 	return fail(exitFailed, "type `"+again+"` when you are sure", "nothing was changed")
 }
 
-// known refuses names that no hook has: a marker for a misspelt name would
-// switch nothing off, in silence.
-func known(cfg config.Config, name string) error {
+// entryOf returns the hook of a name. It refuses names that no hook has: a marker for a misspelt
+// name would switch nothing off, in silence.
+func entryOf(cfg config.Config, name string) (hook.Entry, error) {
 	var names []string
 	for _, e := range catalog.Scan(cfg).Entries {
 		if e.Name == name {
-			return nil
+			return e, nil
 		}
 		names = append(names, e.Name)
 	}
 	if len(names) == 0 {
 		hint := catalog.Meant(name, nil) + "make a hook with `hookd new hello --lang sh`"
-		return fail(exitFailed, hint, "no hook %q: there are none in %s", name, cfg.HooksDir)
+		return hook.Entry{}, fail(exitFailed, hint, "no hook %q: there are none in %s", name, cfg.HooksDir)
 	}
-	return fail(exitFailed, catalog.Meant(name, names)+"see them with `hookd list`", "no hook %q in %s; there are %s", name, cfg.HooksDir,
-		strings.Join(names, ", "))
-}
-
-// inCatalog returns the hook of that name; the zero Entry if there is none.
-func inCatalog(cfg config.Config, name string) hook.Entry {
-	for _, e := range catalog.Scan(cfg).Entries {
-		if e.Name == name {
-			return e
-		}
-	}
-	return hook.Entry{}
+	return hook.Entry{}, fail(exitFailed, catalog.Meant(name, names)+"see them with `hookd list`",
+		"no hook %q in %s; there are %s", name, cfg.HooksDir, strings.Join(names, ", "))
 }
 
 // finishSwitch has a running daemon reload, and prints the new state.
@@ -169,10 +155,8 @@ func finishSwitch(a *app, cmd *cobra.Command, s switched) error {
 		}
 		p.linef("hook %s is %s", s.Hook, word)
 		if s.Note != "" {
-			p.line(escape(s.Note, keepNothing))
+			p.sentence(plain, s.Note)
 		}
-		if !s.Reloaded {
-			p.line("no daemon runs; the next `hookd daemon start` will know")
-		}
+		p.taken(s.Reloaded)
 	})
 }

@@ -15,13 +15,9 @@ import (
 
 // fleetAsks lists the asks of all machines that wait for an answer.
 func fleetAsks(a *app, cmd *cobra.Command) error {
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	list, err := a.dial(cmd).FleetAsks(ctx)
-	if err != nil {
-		return err
-	}
-	return a.print(map[string][]client.FleetAsk{"asks": list}, func(p *printer) { printFleetAsks(p, list) })
+	return showList(a, cmd, "asks", func(ctx context.Context, c *client.Client) ([]client.FleetAsk, error) {
+		return c.FleetAsks(ctx)
+	}, printFleetAsks)
 }
 
 // answerFleet signs the answer to an ask of any machine, and waits until that machine says
@@ -43,8 +39,17 @@ func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key, diges
 		return err
 	}
 	if r.Answer == client.OutcomeAllow {
+		if digest == "" && a.format != "json" {
+			if err := a.print(found, func(p *printer) { p.line("on the machine ", found.Machine) }); err != nil {
+				return err
+			}
+		}
 		if err := takeDigest(a, found.Ask, digest, " --key "+quote(key), &r); err != nil {
 			return err
+		}
+		if c := found.Ask.Card; c != nil && r.Digest != c.Digest {
+			return fail(exitFailed, "look at it again: `hookd ask allow "+id+" --key "+quote(key)+"`",
+				"the digest %s is not of this call", digest)
 		}
 	}
 	s := wire.FleetStatement{
@@ -58,15 +63,20 @@ func answerFleet(ctx context.Context, a *app, cmd *cobra.Command, id, key, diges
 	return waitForMachine(ctx, a, cmd, found, s)
 }
 
-// fleetAsk returns the only ask of all machines whose id ends so.
+// fleetAsk returns the only ask of all machines whose id ends so. MACHINE/ID is an ask of that machine: a machine
+// that lies may copy the id of another's.
 func fleetAsk(ctx context.Context, a *app, cmd *cobra.Command, id string) (found client.FleetAsk, err error) {
 	list, err := a.dial(cmd).FleetAsks(ctx)
 	if err != nil {
 		return found, err
 	}
+	machine, end, named := strings.Cut(id, "/")
+	if !named {
+		end = id
+	}
 	n := 0
 	for _, one := range list {
-		if strings.HasSuffix(one.Ask.ID, strings.ToUpper(id)) {
+		if strings.HasSuffix(one.Ask.ID, strings.ToUpper(end)) && (!named || one.Machine == machine) {
 			found = one
 			n++
 		}
@@ -75,7 +85,7 @@ func fleetAsk(ctx context.Context, a *app, cmd *cobra.Command, id string) (found
 	case n == 0:
 		return found, fail(exitFailed, "see `hookd ask --fleet`", "no call that waits ends with %s: it was answered, or its time is over", id)
 	case n > 1:
-		return found, fail(exitUsage, "type more of the id, see `hookd ask --fleet -o json`", "%d asks end with %s", n, id)
+		return found, fail(exitUsage, "type MACHINE/ID, and more of the id: see `hookd ask --fleet -o json`", "%d asks end with %s", n, id)
 	}
 	return found, nil
 }
@@ -98,7 +108,7 @@ func waitForMachine(ctx context.Context, a *app, cmd *cobra.Command, of client.F
 		list, err := a.dial(cmd).FleetAsks(ctx)
 		waits := err != nil
 		for _, one := range list {
-			waits = waits || one.Ask.ID == of.Ask.ID
+			waits = waits || one.Ask.ID == of.Ask.ID && one.Machine == of.Machine
 		}
 		if !waits {
 			return a.print(s, func(p *printer) {

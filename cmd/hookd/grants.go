@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -17,14 +18,9 @@ func grantsCommand(a *app) *cobra.Command {
 of the same hook, while that hook does not change. ` + "`hookd grants revoke GRANT`" + ` ends one.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			list, err := a.dial(cmd).Grants(ctx)
-			if err != nil {
-				return err
-			}
-			list = upTo(list, a.limit)
-			return a.print(map[string][]client.Grant{"grants": list}, func(p *printer) { printGrants(p, list) })
+			return showList(a, cmd, "grants", func(ctx context.Context, c *client.Client) ([]client.Grant, error) {
+				return c.Grants(ctx)
+			}, printGrants)
 		},
 	}
 	cmd.AddCommand(revokeCommand(a))
@@ -37,26 +33,21 @@ func revokeCommand(a *app) *cobra.Command {
 		Short: "End a grant: its hook asks again, also after a restart",
 		Args:  one("GRANT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			g, err := a.dial(cmd).RevokeGrant(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return a.print(g, func(p *printer) { p.linef("revoked: hook %s asks again about %s", g.Hook, covered(g)) })
+			return show(a, cmd, func(ctx context.Context, c *client.Client) (client.Grant, error) {
+				return c.RevokeGrant(ctx, args[0])
+			}, func(p *printer, g client.Grant) {
+				p.linef("revoked: hook %s asks again about %s", g.Hook, covered(g))
+			})
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			ctx, cancel := completing(cmd)
-			defer cancel()
-			list, _ := a.dial(cmd).Grants(ctx)
-			var ids []string
+		ValidArgsFunction: asked(a, func(ctx context.Context, c *client.Client) (ids []string) {
+			list, _ := c.Grants(ctx)
 			for _, g := range list {
 				if g.Void == "" {
 					ids = append(ids, proposal(g.ID, g.Hook+" "+covered(g)))
 				}
 			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
-		},
+			return ids
+		}),
 	}
 }
 
@@ -93,11 +84,7 @@ func printGrants(p *printer, list []client.Grant) {
 		p.line("no answer is remembered; `hookd ask allow ASK --for session` makes a grant")
 		return
 	}
-	ids := make([]string, len(list))
-	for i, g := range list {
-		ids[i] = g.ID
-	}
-	id := p.ids(ids)
+	id := idsOf(p, list, func(g client.Grant) string { return g.ID })
 	var rows [][]cell
 	for _, g := range list {
 		ends := cell{"revoked only", plain}

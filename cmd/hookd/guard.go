@@ -251,19 +251,15 @@ as hookd guard lists it. With the name of a hook or a pack it deletes that one. 
 terminal and refuses without one unless --yes.`,
 		Example: "  hookd guard rm 'git push * main'\n  hookd guard rm gallery/command-guard",
 		Args:    one("RULE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			for _, name := range []string{houseRules, houseRules + "-shadow"} {
 				found, err := removeRule(a, cmd, filepath.Join(cfg.HooksDir, name), args[0], yes)
 				if found || err != nil {
 					return err
 				}
 			}
-			return removeHook(a, cmd, args[0], yes)
-		},
+			return removeHook(a, cmd, cfg, args[0], yes)
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	settingFlags(cmd, "hooks_dir")

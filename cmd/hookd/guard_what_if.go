@@ -246,21 +246,14 @@ func (p *progress) end() {
 
 func printWhatIf(p *printer, w rehearse.WhatIf) {
 	var rows [][]cell
+	id := idsOf(p, w.Changes, func(c rehearse.Change) string { return c.EventID })
 	for _, c := range w.Changes {
 		rows = append(rows, []cell{
 			text(p.when(c.Time)), text(c.Tool), text(c.Subject), outcome(client.Outcome(c.Then)),
-			outcome(client.Outcome(c.Now)), text(story.FirstLine(c.Reason)), text(c.EventID),
+			outcome(client.Outcome(c.Now)), text(story.FirstLine(c.Reason)), text(id(c.EventID)),
 		})
 	}
 	if len(rows) > 0 {
-		ids := make([]string, len(w.Changes))
-		for i, c := range w.Changes {
-			ids[i] = c.EventID
-		}
-		id := p.ids(ids)
-		for _, row := range rows {
-			row[6] = text(id(row[6].text))
-		}
 		p.table([]column{
 			{title: "TIME"}, nameColumn("TOOL"), textColumn("SUBJECT"), {title: "THEN"}, {title: "NOW"},
 			textColumn("REASON"), {title: "EVENT"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -21,14 +22,11 @@ func listCommand(a *app) *cobra.Command {
 		Example: "  hookd list\n  hookd list -o wide",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			hooks, err := a.dial(cmd).Hooks(ctx)
-			if err != nil {
-				return err
-			}
-			hooks.Hooks = upTo(hooks.Hooks, a.limit)
-			return a.print(hooks, func(p *printer) { printHooks(p, hooks) })
+			return show(a, cmd, func(ctx context.Context, c *client.Client) (client.HookList, error) {
+				hooks, err := c.Hooks(ctx)
+				hooks.Hooks = upTo(hooks.Hooks, a.limit)
+				return hooks, err
+			}, printHooks)
 		},
 	}
 	return withLimit(a, cmd)
@@ -93,7 +91,7 @@ func printHookTable(p *printer, hooks []client.Hook) {
 			row = append(row, text(h.Layer), text(deadline(h)), text(h.Order),
 				text(strings.Join(append([]string{h.Command}, h.Args...), " ")), text(h.File))
 		}
-		rows = append(rows, append(row, problemCell(h.Problems)))
+		rows = append(rows, append(row, problemCell(p, h.Problems)))
 	}
 	p.table(header, rows)
 }
@@ -163,8 +161,9 @@ func wholeMillis(ms int64) string {
 	return (time.Duration(ms) * time.Millisecond).String()
 }
 
-// problemCell shows the worst problem, without the folder, which FILE shows.
-func problemCell(list []client.Problem) cell {
+// problemCell shows the worst problem, without the folder, which FILE shows; on a terminal, which has room
+// for little, without its place, which `hookd hook show` shows.
+func problemCell(p *printer, list []client.Problem) cell {
 	if len(list) == 0 {
 		return text("")
 	}
@@ -173,12 +172,13 @@ func problemCell(list []client.Problem) cell {
 	if pr.Warning {
 		c = yellow
 	}
-	if j := strings.LastIndexByte(pr.File, '/'); j >= 0 {
-		pr.File = pr.File[j+1:]
-	}
 	more := ""
 	if len(list) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(list)-1)
+	}
+	pr.File = pr.File[strings.LastIndexByte(pr.File, '/')+1:]
+	if p.width > 0 {
+		pr.File, pr.Line = "", 0
 	}
 	return cell{problemText(pr) + more, c}
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +17,7 @@ import (
 )
 
 func decisionsCommand(a *app) *cobra.Command {
-	f := decisionFlags{query: map[string]*string{}}
+	f := decisionFlags{query: queryFlags{}}
 	cmd := &cobra.Command{
 		Use:   "decisions [CALL]",
 		Short: "List what was denied, asked and allowed, and why; newest first",
@@ -67,7 +67,7 @@ func typedIn(q wire.DecisionQuery) typed { return typed{q.Hook, q.Tool, q.Agent,
 
 // decisionFlags are the parts of a query as they are typed.
 type decisionFlags struct {
-	query     map[string]*string // by parameter
+	query     queryFlags
 	deny, ask bool
 	disobeyed bool
 	notAsked  bool
@@ -75,7 +75,33 @@ type decisionFlags struct {
 	shadow    bool
 	follow    bool
 	fleet     bool
-	limit     int
+}
+
+// queryFlags are the parts of a query as they are typed, by parameter.
+type queryFlags map[string]*string
+
+// add adds a flag for each parameter: its name, which is the parameter's unless that follows, and its usage.
+func (q queryFlags) add(cmd *cobra.Command, list ...[3]string) {
+	for _, f := range list {
+		q[cmp.Or(f[1], f[0])] = cmd.Flags().String(f[0], "", f[2])
+	}
+}
+
+// values are the parameters that were typed, --limit too.
+func (q queryFlags) values(cmd *cobra.Command) url.Values {
+	values := url.Values{}
+	for parameter, value := range q {
+		if *value != "" {
+			values.Set(parameter, *value)
+		}
+	}
+	if limit := cmd.Flags().Lookup("limit"); limit != nil && limit.Changed {
+		values.Set("limit", limit.Value.String())
+	}
+	if tools := values.Get("tool"); tools != "" {
+		values.Set("tool", canonicalTools(tools))
+	}
+	return values
 }
 
 func (f *decisionFlags) add(cmd *cobra.Command) {
@@ -83,39 +109,28 @@ func (f *decisionFlags) add(cmd *cobra.Command) {
 	flags.SortFlags = false // the most typed first
 	flags.BoolVar(&f.deny, "deny", false, "only what was denied")
 	flags.BoolVar(&f.ask, "ask", false, "only what a person was asked")
-	for _, v := range []struct{ name, parameter, usage string }{
-		{"since", "since", "not older: 1h, 7d, yesterday, today, 09:00"},
-		{"until", "until", "older, as for --since"},
-		{"grep", "q", "with this text in the call, such as a file, or in the reason"},
-		{"session", "session", "of this session, from hookd log --sessions"},
-		{"agent", "agent", "of this agent: its name, its id, or such as claude-code"},
-		{"tool", "tool", "of calls of this tool, such as shell"},
-		{"hook", "hook", "that this hook decided"},
-		{"cwd", "cwd", "in this folder, or below it"},
-		{"event", "event", "about events of this name or kind"},
-		{"decision", "decision", "disobeyed, 'not asked', deny, ask, rewrite, allow, context or none; several by comma"},
-	} {
-		f.query[v.parameter] = flags.String(v.name, "", v.usage)
-	}
+	f.query.add(cmd,
+		[3]string{"since", "", "not older: 1h, 7d, yesterday, today, 09:00"},
+		[3]string{"until", "", "older, as for --since"},
+		[3]string{"grep", "q", "with this text in the call, such as a file, or in the reason"},
+		[3]string{"session", "", "of this session, from hookd log --sessions"},
+		[3]string{"agent", "", "of this agent: its name, its id, or such as claude-code"},
+		[3]string{"tool", "", "of calls of this tool, such as shell"},
+		[3]string{"hook", "", "that this hook decided"},
+		[3]string{"cwd", "", "in this folder, or below it"},
+		[3]string{"event", "", "about events of this name or kind"},
+		[3]string{"decision", "", "disobeyed, 'not asked', deny, ask, rewrite, allow, context or none; several by comma"})
 	flags.BoolVar(&f.disobeyed, "disobeyed", false, "only calls that ran against the answer")
 	flags.BoolVar(&f.notAsked, "not-asked", false, "only calls that hookd was not asked about")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each decision, until Ctrl-C")
-	flags.IntVarP(&f.limit, "limit", "n", 50, "at most so many")
+	flags.IntP("limit", "n", 50, "at most so many")
 	flags.BoolVar(&f.parts, "parts", false, "also decisions that say nothing beside another one about their call")
 	flags.BoolVar(&f.shadow, "shadow", false, "only where a hook that only watches would have said something")
 	flags.BoolVar(&f.fleet, "fleet", false, "of all machines of the fleet; without --since of the last day")
 }
 
 func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {
-	values := url.Values{}
-	for parameter, value := range f.query {
-		if *value != "" {
-			values.Set(parameter, *value)
-		}
-	}
-	if tools := values.Get("tool"); tools != "" {
-		values.Set("tool", canonicalTools(tools))
-	}
+	values := f.query.values(cmd)
 	wanted := []string{values.Get("decision")}
 	for word, on := range map[string]bool{
 		"deny": f.deny, "ask": f.ask, "disobeyed": f.disobeyed, "not asked": f.notAsked,
@@ -132,9 +147,6 @@ func (f *decisionFlags) parse(cmd *cobra.Command) (wire.DecisionQuery, error) {
 	}
 	if f.shadow {
 		values.Set("shadow", "1")
-	}
-	if cmd.Flags().Changed("limit") {
-		values.Set("limit", strconv.Itoa(f.limit))
 	}
 	q, bad := wire.ParseDecisionQuery(values, time.Now())
 	if bad != nil {
@@ -167,11 +179,7 @@ func printDecisions(p *printer, list []client.Decision) {
 		p.sentence(plain, "no such decisions; a guard makes one for each call that it looks at: `hookd list` shows the hooks")
 		return
 	}
-	ids := make([]string, len(list))
-	for i, d := range list {
-		ids[i] = d.EventID
-	}
-	id := p.ids(ids)
+	id := idsOf(p, list, func(d client.Decision) string { return d.EventID })
 	header := []column{
 		{title: "TIME"},
 		{title: "VERDICT"},
@@ -324,6 +332,8 @@ func boxWords(d client.Decision) string {
 // ranWords says how a call ran that hookd was not asked about, or against its answer; "" = it did not.
 func ranWords(d client.Decision) string {
 	switch {
+	case d.Guarded == client.GuardedNotAsked && d.Told != nil:
+		return "it ran without an answer"
 	case d.Guarded == client.GuardedNotAsked:
 		return "it ran, and hookd was not asked"
 	case d.Guarded != client.GuardedDisobeyed || d.Ran == nil:

@@ -137,16 +137,13 @@ func followLogs(a *app, cmd *cobra.Command, hook string, failed bool) error {
 
 // runIDs completes the ids of the newest runs.
 func runIDs(a *app) completer {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := completing(cmd)
-		defer cancel()
-		runs, _ := a.dial(cmd).Runs(ctx, client.RunQuery{})
-		var ids []string
+	return asked(a, func(ctx context.Context, c *client.Client) (ids []string) {
+		runs, _ := c.Runs(ctx, client.RunQuery{})
 		for _, r := range runs {
 			ids = append(ids, fmt.Sprintf("%s\t%s %s %s", r.ID, r.Hook, r.Event, r.Result))
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
+		return ids
+	})
 }
 
 func printRun(p *printer, r client.Run) {

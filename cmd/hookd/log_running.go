@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hookd/hookd/client"
@@ -12,14 +14,9 @@ func psCommand(a *app) *cobra.Command {
 		Short: "List the runs under way, with their age and what is left of their time",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			list, err := a.dial(cmd).Running(ctx)
-			if err != nil {
-				return err
-			}
-			list = upTo(list, a.limit)
-			return a.print(map[string][]client.RunUnderWay{"runs": list}, func(p *printer) { printUnderWay(p, list) })
+			return showList(a, cmd, "runs", func(ctx context.Context, c *client.Client) ([]client.RunUnderWay, error) {
+				return c.Running(ctx)
+			}, printUnderWay)
 		},
 	})
 }
@@ -29,11 +26,7 @@ func printUnderWay(p *printer, list []client.RunUnderWay) {
 		p.line("no hook runs now; `hookd log runs` lists earlier runs")
 		return
 	}
-	ids := make([]string, len(list))
-	for i, r := range list {
-		ids[i] = r.RunID
-	}
-	id := p.ids(ids)
+	id := idsOf(p, list, func(r client.RunUnderWay) string { return r.RunID })
 	var rows [][]cell
 	for _, r := range list {
 		left := text(millis(r.LeftMS))
@@ -71,35 +64,22 @@ it, is enough when no other run has it.`,
 		Args:              one("RUN"),
 		ValidArgsFunction: underWayIDs(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			run, err := a.dial(cmd).Kill(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return a.print(run, func(p *printer) {
-				p.linef(
-					"killed run %s of hook %s for %s, after %s; see `hookd log output %s`",
-					run.RunID,
-					run.Hook,
-					run.Event,
-					millis(run.AgeMS),
-					ending(run.RunID),
-				)
+			return show(a, cmd, func(ctx context.Context, c *client.Client) (client.RunUnderWay, error) {
+				return c.Kill(ctx, args[0])
+			}, func(p *printer, run client.RunUnderWay) {
+				p.linef("killed run %s of hook %s for %s, after %s; see `hookd log output %s`",
+					run.RunID, run.Hook, run.Event, millis(run.AgeMS), ending(run.RunID))
 			})
 		},
 	}
 }
 
 func underWayIDs(a *app) completer {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		ctx, cancel := completing(cmd)
-		defer cancel()
-		list, _ := a.dial(cmd).Running(ctx)
-		var ids []string
+	return asked(a, func(ctx context.Context, c *client.Client) (ids []string) {
+		list, _ := c.Running(ctx)
 		for _, r := range list {
 			ids = append(ids, proposal(r.RunID, r.Hook+" "+r.Event))
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
+		return ids
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +16,7 @@ import (
 )
 
 func historyCommand(a *app) *cobra.Command {
-	var hook, event, session, agent, tool, result, grep, since, until string
-	var limit int
-	var follow bool
+	query, follow := queryFlags{}, false
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List past runs, newest first",
@@ -28,18 +25,7 @@ func historyCommand(a *app) *cobra.Command {
   hookd log runs -f --agent reviewer`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			values := url.Values{}
-			for key, value := range map[string]string{"hook": hook, "event": event, "session": session,
-				"agent": agent, "tool": canonicalTools(tool), "result": result, "q": grep,
-				"since": since, "until": until} {
-				if value != "" {
-					values.Set(key, value)
-				}
-			}
-			if cmd.Flags().Changed("limit") {
-				values.Set("limit", strconv.Itoa(limit))
-			}
-			q, bad := wire.ParseRunQuery(values, time.Now())
+			q, bad := wire.ParseRunQuery(query.values(cmd), time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd log runs --help`", "%w", bad)
 			}
@@ -49,18 +35,18 @@ func historyCommand(a *app) *cobra.Command {
 			return history(a, cmd, q)
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&hook, "hook", "", "of this hook")
-	flags.StringVar(&event, "event", "", "for events of this name, or for the event with this id")
-	flags.StringVar(&session, "session", "", "for events of this session_id")
-	flags.StringVar(&agent, "agent", "", "for events of this agent: its name, its id, or such as claude-code")
-	flags.StringVar(&tool, "tool", "", "for calls of this tool")
-	flags.StringVar(&grep, "grep", "", "with this text in what it was about, or in the reason")
-	flags.StringVar(&result, "result", "", "ok, deny, failed, timeout, spawn_error, interrupted, dropped or merged")
-	flags.StringVar(&since, "since", "", "not older than this: 1h, yesterday, 09:00, 2006-01-02")
-	flags.StringVar(&until, "until", "", "older than this, as for --since")
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with each run as it ends, until Ctrl-C")
-	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
+	query.add(cmd,
+		[3]string{"hook", "", "of this hook"},
+		[3]string{"event", "", "for events of this name, or for the event with this id"},
+		[3]string{"session", "", "for events of this session_id"},
+		[3]string{"agent", "", "for events of this agent: its name, its id, or such as claude-code"},
+		[3]string{"tool", "", "for calls of this tool"},
+		[3]string{"grep", "q", "with this text in what it was about, or in the reason"},
+		[3]string{"result", "", "ok, deny, failed, timeout, spawn_error, interrupted, dropped or merged"},
+		[3]string{"since", "", "not older than this: 1h, yesterday, 09:00, 2006-01-02"},
+		[3]string{"until", "", "older than this, as for --since"})
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with each run as it ends, until Ctrl-C")
+	cmd.Flags().IntP("limit", "n", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("event", eventNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("tool", lazily(toolNames))
@@ -136,11 +122,7 @@ func printRuns(p *printer, runs []client.Run) {
 		p.line("no such runs; send an event with `hookd emit agent:end`")
 		return
 	}
-	ids := make([]string, len(runs))
-	for i, r := range runs {
-		ids[i] = r.ID
-	}
-	id := p.ids(ids)
+	id := idsOf(p, runs, func(r client.Run) string { return r.ID })
 	header := []column{
 		{title: "STARTED"},
 		{title: "RESULT"},
@@ -202,12 +184,16 @@ func endOf(code int, signal string) string {
 	return strconv.Itoa(code)
 }
 
-// ids returns the form of ids in a table: on a terminal the part that is unique on the page.
-func (p *printer) ids(list []string) func(string) string {
+// idsOf returns the form of the ids of a list in a table: on a terminal the part that is unique on the page.
+func idsOf[T any](p *printer, list []T, id func(T) string) func(string) string {
 	if p.wide || p.width == 0 {
 		return func(id string) string { return id }
 	}
-	return endings(list)
+	ids := make([]string, len(list))
+	for i, one := range list {
+		ids[i] = id(one)
+	}
+	return endings(ids)
 }
 
 // when writes a time as short as the terminal wants it.

@@ -2,8 +2,7 @@ package main
 
 import (
 	"cmp"
-	"net/url"
-	"strconv"
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,60 +12,45 @@ import (
 )
 
 func sessionsCommand(a *app) *cobra.Command {
-	var agent, cwd, state, since string
-	var ofFleet bool
-	var limit int
+	query, ofFleet := queryFlags{}, false
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of agents: what each does, and what was denied in it",
 		Long: `sessions lists the sessions that agents told hookd of, the latest first: whether
-each works, waits for a person, is idle or has ended; how many events, tool calls,
-denials and questions it had; and what it did last.`,
+each works, waits for a person, is quiet, is idle or has ended; how many events, tool
+calls, denials and questions it had; and what it did last. A quiet one was working, and
+has sent nothing for 15 minutes: it is in one long call, or its agent is gone.`,
 		Example: "  hookd sessions\n  hookd sessions --agent claude-code --since 1d",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			values := url.Values{}
-			for key, value := range map[string]string{"agent": agent, "cwd": cwd, "state": state, "since": since} {
-				if value != "" {
-					values.Set(key, value)
-				}
-			}
-			if cmd.Flags().Changed("limit") {
-				values.Set("limit", strconv.Itoa(limit))
-			}
-			q, bad := wire.ParseSessionQuery(values, time.Now())
+			q, bad := wire.ParseSessionQuery(query.values(cmd), time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd sessions --help`", "%w", bad)
 			}
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
 			if ofFleet {
-				list, err := a.dial(cmd).FleetSessions(ctx, client.SessionQuery(q))
-				if err != nil {
-					return err
+				list := func(ctx context.Context, c *client.Client) ([]client.FleetSession, error) {
+					return c.FleetSessions(ctx, client.SessionQuery(q))
 				}
-				answer := map[string][]client.FleetSession{"sessions": list}
-				return a.print(answer, func(p *printer) { printFleetSessions(p, list) })
+				return showList(a, cmd, "sessions", list, printFleetSessions)
 			}
-			list, err := a.dial(cmd).Sessions(ctx, client.SessionQuery(q))
-			if err == nil && len(list) == 0 {
-				err = typed{agent: q.Agent}.misspelt(ctx, a.dial(cmd))
-			}
-			if err != nil {
-				return err
-			}
-			return a.print(map[string][]client.Session{"sessions": list}, func(p *printer) { printSessions(p, list) })
+			return showList(a, cmd, "sessions", func(ctx context.Context, c *client.Client) ([]client.Session, error) {
+				list, err := c.Sessions(ctx, client.SessionQuery(q))
+				if err == nil && len(list) == 0 {
+					err = typed{agent: q.Agent}.misspelt(ctx, c)
+				}
+				return list, err
+			}, printSessions)
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&agent, "agent", "", "of this agent: its name, its id, or such as claude-code")
-	flags.StringVar(&cwd, "cwd", "", "in this folder, or below it")
-	flags.StringVar(&state, "state", "", "working, waiting, idle or ended")
-	flags.StringVar(&since, "since", "", "with an event since: 1h, yesterday, 09:00, 2006-01-02")
-	flags.BoolVar(&ofFleet, "fleet", false, "of all machines of the fleet")
-	flags.IntVarP(&limit, "limit", "n", 50, "at most so many")
+	query.add(cmd,
+		[3]string{"agent", "", "of this agent: its name, its id, or such as claude-code"},
+		[3]string{"cwd", "", "in this folder, or below it"},
+		[3]string{"state", "", "working, waiting, quiet, idle or ended"},
+		[3]string{"since", "", "with an event since: 1h, yesterday, 09:00, 2006-01-02"})
+	cmd.Flags().BoolVar(&ofFleet, "fleet", false, "of all machines of the fleet")
+	cmd.Flags().IntP("limit", "n", 50, "at most so many")
 	_ = cmd.RegisterFlagCompletionFunc("agent", words(dialects()...))
-	_ = cmd.RegisterFlagCompletionFunc("state", words("working", "waiting", "idle", "ended"))
+	_ = cmd.RegisterFlagCompletionFunc("state", words("working", "waiting", "quiet", "idle", "ended"))
 	return cmd
 }
 
@@ -89,11 +73,7 @@ func printSessions(p *printer, list []client.Session) {
 	if p.wide {
 		header = append(header, fixed("EVENTS", "FIRST")...)
 	}
-	var ids []string
-	for _, s := range list {
-		ids = append(ids, s.SessionID)
-	}
-	short := p.ids(ids)
+	short := idsOf(p, list, func(s client.Session) string { return s.SessionID })
 	var rows [][]cell
 	for _, s := range list {
 		denied := textf("%d", s.Denials)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/url"
 	"strings"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 )
 
 func statsCommand(a *app) *cobra.Command {
-	var hook, by, since, until string
-	var shadow bool
+	query, by, shadow := queryFlags{}, "", false
+	query["by"] = &by
 	cmd := &cobra.Command{
 		Use:   "stats",
 		Short: "Count runs, failures and denials, and how long agents waited",
@@ -27,12 +26,8 @@ longer than the runs themselves.`,
   hookd stats --shadow --since 7d`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			values := url.Values{}
-			for key, value := range map[string]string{"hook": hook, "by": by, "since": since, "until": until} {
-				if value != "" {
-					values.Set(key, value)
-				}
-			}
+			values := query.values(cmd)
+			values.Del("limit") // it is of the printed list
 			q, bad := wire.ParseStatsQuery(values, time.Now())
 			if bad != nil {
 				return fail(exitUsage, bad.Hint+", see `hookd stats --help`", "%w", bad)
@@ -43,12 +38,12 @@ longer than the runs themselves.`,
 			return stats(a, cmd, client.StatsQuery(q))
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&hook, "hook", "", "of this hook")
-	flags.StringVar(&by, "by", "hook", "count by hook, agent, tool or day")
-	flags.StringVar(&since, "since", "", "not older than this: 24h, yesterday, 09:00, 2006-01-02")
-	flags.StringVar(&until, "until", "", "older than this, as for --since")
-	flags.BoolVar(&shadow, "shadow", false, "what hooks in the shadow would have decided")
+	query.add(cmd,
+		[3]string{"hook", "", "of this hook"},
+		[3]string{"since", "", "not older than this: 24h, yesterday, 09:00, 2006-01-02"},
+		[3]string{"until", "", "older than this, as for --since"})
+	cmd.Flags().StringVar(&by, "by", "hook", "count by hook, agent, tool or day")
+	cmd.Flags().BoolVar(&shadow, "shadow", false, "what hooks in the shadow would have decided")
 	_ = cmd.RegisterFlagCompletionFunc("hook", hookNames(a))
 	_ = cmd.RegisterFlagCompletionFunc("by", words("hook", "agent", "tool", "day"))
 	return withLimit(a, cmd)

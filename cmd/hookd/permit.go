@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,13 +26,9 @@ Only a person's terminal may do this, not a process of an agent.`,
 			if once && scope != "" {
 				return fail(exitUsage, "leave out one of the two", "--once and --for say different things")
 			}
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			made, err := a.dial(cmd).Permit(ctx, args[0], scope)
-			if err != nil {
-				return err
-			}
-			return a.print(map[string][]client.Grant{"permits": made}, func(p *printer) { printPermitted(p, made) })
+			return showList(a, cmd, "permits", func(ctx context.Context, c *client.Client) ([]client.Grant, error) {
+				return c.Permit(ctx, args[0], scope)
+			}, printPermitted)
 		},
 	}
 	cmd.Flags().StringVar(&scope, "for", "", "each time within so long, such as 15m; at most 24h")

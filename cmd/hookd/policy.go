@@ -54,11 +54,7 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
   hookd policy set ./acme.bundle --key \
     ed25519:tfoLthMGMHEWDEAaq3Cv5JNJJP4Nsug8DHjpJ4wD/N0=`,
 		Args: one("URL, FILE or DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			if key == "" {
 				return fail(exitUsage, "name its public key: `hookd policy set "+quote(args[0])+" --key FILE.pub`",
 					"without a key nothing says who made the bundle")
@@ -73,7 +69,7 @@ folder of which the newest bundle counts. It is bound to the bundle's name. With
 				return fail(exitFailed, "nothing has changed; correct the source or the key", "%w", err)
 			}
 			return finishPolicy(a, cmd, cfg, r.Current)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&key, "key", "", "public key that signs the bundles: its file or its text")
 	cmd.Flags().StringVar(&name, "name", "", "name of the bundle: the source cannot bring another of the same key (default: that of the one in force, "+
@@ -110,9 +106,7 @@ func finishPolicy(a *app, cmd *cobra.Command, cfg config.Config, now policy.Curr
 	answer := policyAnswerOf(now)
 	return a.print(answer, func(p *printer) {
 		printPolicy(p, answer)
-		if !running {
-			p.line("no daemon runs; the next `hookd daemon start` will know")
-		}
+		p.taken(running)
 	})
 }
 
@@ -121,11 +115,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 		Use:   "update",
 		Short: "Ask the policy's source for a newer bundle now",
 		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), policyTime)
 			defer cancel()
 			home := policy.NewHome(cfg.PolicyDir())
@@ -150,7 +140,7 @@ func policyUpdateCommand(a *app) *cobra.Command {
 			return a.print(answer, func(p *printer) {
 				p.linef("nothing newer: %s, sequence %d, is in force", answer.Name, answer.Sequence)
 			})
-		},
+		}),
 	}
 }
 
@@ -190,11 +180,7 @@ func policyUnsetCommand(a *app) *cobra.Command {
 		Long: `unset ends the policy. What its key has signed before the newest bundle so far
 stays refused, should it be set again.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, _ []string, cfg config.Config) error {
 			home := policy.NewHome(cfg.PolicyDir())
 			now, set, err := home.Current()
 			if err == nil && !set {
@@ -215,7 +201,7 @@ stays refused, should it be set again.`,
 				return err
 			}
 			return a.print(policyAnswer{}, func(p *printer) { p.line("no policy is set any more") })
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,13 +23,9 @@ or with history.payload: full.`,
   hookd replay 01JD --hook notify`,
 		Args: one("EVENT_ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			r, err := a.dial(cmd).Replay(ctx, args[0], hook, dryRun)
-			if err != nil {
-				return err
-			}
-			return a.print(r, func(p *printer) { printReplayed(p, r) })
+			return show(a, cmd, func(ctx context.Context, c *client.Client) (client.Replayed, error) {
+				return c.Replay(ctx, args[0], hook, dryRun)
+			}, printReplayed)
 		},
 	}
 	cmd.Flags().StringVar(&hook, "hook", "", "only this one")

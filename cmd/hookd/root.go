@@ -191,6 +191,30 @@ func (a *app) answer(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(cmd.Context(), a.patience)
 }
 
+// show asks the daemon one question and prints the answer.
+func show[T any](
+	a *app, cmd *cobra.Command, ask func(context.Context, *client.Client) (T, error), print func(*printer, T),
+) error {
+	ctx, cancel := a.answer(cmd)
+	defer cancel()
+	answer, err := ask(ctx, a.dial(cmd))
+	if err != nil {
+		return err
+	}
+	return a.print(answer, func(p *printer) { print(p, answer) })
+}
+
+// showList is show for a list, which JSON has under a name.
+func showList[T any](
+	a *app, cmd *cobra.Command, name string, ask func(context.Context, *client.Client) ([]T, error),
+	print func(*printer, []T),
+) error {
+	return show(a, cmd, func(ctx context.Context, c *client.Client) (map[string][]T, error) {
+		list, err := ask(ctx, c)
+		return map[string][]T{name: upTo(list, a.limit)}, err
+	}, func(p *printer, answer map[string][]T) { print(p, answer[name]) })
+}
+
 // isTerminal reports whether f may be a terminal: it is a character device
 // and not the null device.
 func isTerminal(f *os.File) bool {

@@ -253,7 +253,7 @@ type runSummary struct {
 	Exit      int               `json:"exit_code"`
 	Orphan    bool              `json:"daemon_ended_first"`
 	Events    uint64            `json:"events"`
-	Counts    map[string]int    `json:"decisions"`
+	Counts    map[string]int64  `json:"decisions"`        // by their words
 	Decisions []client.Decision `json:"denied_and_asked"` // oldest first
 	More      bool              `json:"more,omitempty"`   // there were more than are listed
 }
@@ -263,7 +263,7 @@ const maxSummed = 500
 
 func summarize(ctx context.Context, r *oneshot.Command, exit oneshot.Exit, argv []string) (s runSummary, err error) {
 	s = runSummary{
-		Command: argv, Exit: exit.Code, Orphan: exit.Orphan, Counts: map[string]int{}, Decisions: []client.Decision{},
+		Command: argv, Exit: exit.Code, Orphan: exit.Orphan, Counts: map[string]int64{}, Decisions: []client.Decision{},
 	}
 	if exit.Orphan {
 		return s, nil // what it decided is lost with it
@@ -275,12 +275,8 @@ func summarize(ctx context.Context, r *oneshot.Command, exit oneshot.Exit, argv 
 		return s, err
 	}
 	s.Events = st.Events
-	counts, err := r.Client().Counts(ctx, client.CountQuery{})
-	if err != nil {
+	if _, _, s.Counts, err = countAll(ctx, r.Client(), client.DecisionQuery{}); err != nil {
 		return s, err
-	}
-	for _, c := range counts.Decisions {
-		s.Counts[c.Name] = int(c.Count)
 	}
 	s.Decisions, err = r.Client().Decisions(ctx, client.DecisionQuery{Decision: "deny,ask", Limit: maxSummed})
 	s.More = len(s.Decisions) == maxSummed
@@ -315,8 +311,9 @@ func (s runSummary) line() string {
 	if s.Orphan {
 		return "hookd ended before the command: what was decided is not known"
 	}
-	return fmt.Sprintf("%s, %d denied, %d asked, %d allowed", card.Plural(int(s.Events), "event"), s.Counts["deny"],
-		s.Counts["ask"], s.Counts["allow"]+s.Counts["none"])
+	words := append([]string{card.Plural(int(s.Events), "event")}, countWords(s.Counts)...)
+	passed := s.Counts["allow"] + s.Counts["none"] + s.Counts["context"]
+	return strings.Join(append(words, card.Thousands(int(passed))+" allowed"), ", ")
 }
 
 func (s runSummary) markdown() string {

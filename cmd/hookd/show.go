@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -18,13 +19,9 @@ func showCommand(a *app) *cobra.Command {
 		Args:              one("HOOK"),
 		ValidArgsFunction: hookNames(a),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			hook, err := a.dial(cmd).Hook(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return a.print(hook, func(p *printer) { printHook(p, hook) })
+			return show(a, cmd, func(ctx context.Context, c *client.Client) (client.Hook, error) {
+				return c.Hook(ctx, args[0])
+			}, printHook)
 		},
 	}
 }

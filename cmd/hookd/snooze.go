@@ -47,16 +47,16 @@ not a process of an agent.`,
 			return errors.New("snooze wants a HOOK and a TIME such as 1h or 12:00")
 		},
 		ValidArgsFunction: hookNames(a),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			var names []string
 			if !all {
 				names, args = args[:1], args[1:]
 			}
 			if end {
-				return endSnooze(a, cmd, names)
+				return endSnooze(a, cmd, cfg, names)
 			}
-			return snooze(a, cmd, names, args[0])
-		},
+			return snooze(a, cmd, cfg, names, args[0])
+		}),
 	}
 	cmd.Flags().BoolVar(&end, "end", false, "end it now")
 	cmd.Flags().BoolVar(&all, "all", false, "every guard, but no guard of a policy")
@@ -73,7 +73,7 @@ type snoozed struct {
 }
 
 // snooze pauses hooks; without names, every guard that may pause.
-func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
+func snooze(a *app, cmd *cobra.Command, cfg config.Config, names []string, text string) error {
 	d, err := duration.Ahead(text, time.Now())
 	switch {
 	case err != nil:
@@ -82,10 +82,6 @@ func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
 		return fail(exitUsage, "give a time such as 30m, 1h or 12:00", "%s is no time to come", text)
 	case d > discovery.MostSnooze:
 		return fail(exitUsage, "type `hookd hook disable HOOK` to switch one off", "a snooze is at most 7d, not %s", text)
-	}
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return err
 	}
 	if names, err = mayPause(cfg, names); err != nil {
 		return err
@@ -112,9 +108,7 @@ func snooze(a *app, cmd *cobra.Command, names []string, text string) error {
 		p.line(fillLines(escape(fmt.Sprintf("%s %s off until %s, then on again. %s.", strings.Join(names, ", "), is,
 			clockTime(s.Until), others(s.Others)), keepNothing), cmp.Or(p.width, pipeWidth)))
 		p.linef("End %s now: hookd snooze %s --end", it, end)
-		if !s.Reloaded {
-			p.line("no daemon runs; the next one will know")
-		}
+		p.taken(s.Reloaded)
 	})
 }
 
@@ -126,10 +120,11 @@ func mayPause(cfg config.Config, names []string) ([]string, error) {
 			return nil, fail(exitFailed, "see it with `hookd team policy show`",
 				"%s is of the policy: its hooks cannot be switched off", name)
 		}
-		if err := known(cfg, name); err != nil {
+		e, err := entryOf(cfg, name)
+		if err != nil {
 			return nil, err
 		}
-		if e := inCatalog(cfg, name); e.State == hook.Disabled && e.OffBy != "" {
+		if e.State == hook.Disabled && e.OffBy != "" {
 			return nil, fail(exitFailed, "see `hookd team fleet enable --help`",
 				"%s is off already, on all machines of the fleet", name)
 		}
@@ -149,13 +144,9 @@ func mayPause(cfg config.Config, names []string) ([]string, error) {
 }
 
 // endSnooze ends the snooze of hooks; without names, of every hook that pauses.
-func endSnooze(a *app, cmd *cobra.Command, names []string) error {
+func endSnooze(a *app, cmd *cobra.Command, cfg config.Config, names []string) error {
 	if len(names) > 0 {
-		return enable(a, cmd, names[0])
-	}
-	cfg, err := loadConfig(cmd)
-	if err != nil {
-		return err
+		return enable(a, cmd, cfg, names[0])
 	}
 	var s resumed
 	for _, of := range discovery.NewMarkers(cfg.DisabledDir()).Snoozed() {
@@ -164,6 +155,7 @@ func endSnooze(a *app, cmd *cobra.Command, names []string) error {
 		}
 		s.Hooks = append(s.Hooks, of.Hook)
 	}
+	var err error
 	if s.Reloaded, err = a.reloadDaemon(cmd); err != nil {
 		return err
 	}

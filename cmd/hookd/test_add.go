@@ -33,13 +33,9 @@ type addedTest struct {
 
 // addTest writes a call of the history as a test into the file of the guard that decided.
 func addTest(a *app, cmd *cobra.Command, id, expect string) error {
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	done, err := makeTest(ctx, a, cmd, id, expect)
-	if err != nil {
-		return err
-	}
-	return a.print(done, func(p *printer) {
+	return show(a, cmd, func(ctx context.Context, _ *client.Client) (addedTest, error) {
+		return makeTest(ctx, a, cmd, id, expect)
+	}, func(p *printer, done addedTest) {
 		p.linef("%s has this call as a test now: it expects %s, and %s was decided.", done.Hook, expect, done.Was)
 		if done.redacted {
 			p.line(p.paint(yellow, "note:"), " secrets were taken out of the call: look at the test")
@@ -86,7 +82,7 @@ func makeTest(ctx context.Context, a *app, cmd *cobra.Command, id, expect string
 func guardFile(cfg config.Config, names []string) (*hook.Hook, error) {
 	var last hook.Entry
 	for _, name := range names {
-		e := inCatalog(cfg, name)
+		e, _ := entryOf(cfg, name) // a hook that is gone decides nothing
 		if e.Hook != nil && e.Hook.Layer == hook.LayerUser && e.Source.Type == hookdir.SourceType {
 			return e.Hook, nil
 		}

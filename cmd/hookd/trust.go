@@ -26,11 +26,7 @@ A hook that is new or has changed since waits until you trust it again, by this
 command or by ` + "`hookd allow project:NAME`" + `.`,
 		Example: "  hookd trust\n  hookd trust ~/src/app\n  hookd trust --list\n  hookd trust --revoke ~/src/app",
 		Args:    atMostOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := loadConfig(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: withConfig(func(cmd *cobra.Command, args []string, cfg config.Config) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
@@ -44,7 +40,7 @@ command or by ` + "`hookd allow project:NAME`" + `.`,
 				return revokeTrust(a, cmd, cfg, dir, yes)
 			}
 			return trustProject(a, cmd, cfg, dir, yes)
-		},
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&list, "list", false, "list the repositories that are trusted")
@@ -95,9 +91,7 @@ func trustProject(a *app, cmd *cobra.Command, cfg config.Config, dir string, yes
 	}
 	return a.print(answer, func(p *printer) {
 		p.linef("the hooks of %s are trusted, as they are now", answer.Root)
-		if !running {
-			p.line("no daemon runs; the next `hookd daemon start` will know")
-		}
+		p.taken(running)
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -171,14 +172,11 @@ func printUndoFound(p *printer, f wire.UndoFound) {
 
 // listUndo prints the calls that can be taken back.
 func listUndo(a *app, cmd *cobra.Command, o undoOptions) error {
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	list, err := a.dial(cmd).Undoable(ctx, wire.UndoQuery{Session: o.ask.Session, Path: o.ask.Path, Since: o.ask.Since})
-	if err != nil {
-		return err
-	}
-	list.Calls = upTo(list.Calls, a.limit)
-	return a.print(list, func(p *printer) { printUndoable(p, list) })
+	return show(a, cmd, func(ctx context.Context, c *client.Client) (wire.UndoList, error) {
+		list, err := c.Undoable(ctx, wire.UndoQuery{Session: o.ask.Session, Path: o.ask.Path, Since: o.ask.Since})
+		list.Calls = upTo(list.Calls, a.limit)
+		return list, err
+	}, printUndoable)
 }
 
 func printUndoable(p *printer, list wire.UndoList) {
@@ -186,11 +184,7 @@ func printUndoable(p *printer, list wire.UndoList) {
 		p.sentence(plain, "nothing to take back: no call that hookd was asked about has destroyed a file")
 		return
 	}
-	all := make([]string, len(list.Calls))
-	for i, c := range list.Calls {
-		all[i] = c.ID
-	}
-	id := p.ids(all)
+	id := idsOf(p, list.Calls, func(c wire.UndoCall) string { return c.ID })
 	var rows [][]cell
 	for _, c := range list.Calls {
 		rows = append(rows, []cell{
@@ -207,14 +201,10 @@ func printUndoable(p *printer, list wire.UndoList) {
 
 // lostCount is how much of a call does not come back.
 func lostCount(c wire.UndoCall) string {
-	switch n := len(c.Lost); {
-	case n == 0:
+	if len(c.Lost) == 0 {
 		return "-"
-	case n == 1:
-		return "1"
-	default:
-		return fmt.Sprint(n)
 	}
+	return fmt.Sprint(wire.CountLost(c.Lost))
 }
 
 func undoneWords(c wire.UndoCall) string {
@@ -373,7 +363,7 @@ func printUndone(p *printer, a wire.UndoAnswer) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, w.are))
 		}
 	}
-	if n := len(a.Lost); n > 0 {
+	if n := wire.CountLost(a.Lost); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not back", n))
 	}
 	line := strings.Join(parts, ", ")

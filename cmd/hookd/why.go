@@ -16,6 +16,7 @@ import (
 	"github.com/hookd/hookd/internal/discovery/catalog"
 	"github.com/hookd/hookd/internal/events"
 	"github.com/hookd/hookd/internal/hooks/rules"
+	"github.com/hookd/hookd/internal/people/card"
 	"github.com/hookd/hookd/internal/people/story"
 )
 
@@ -29,13 +30,9 @@ call that was denied. Its last lines are the commands that a person could type n
 		Example: "  hookd why\n  hookd why 5HZD7Q",
 		Args:    atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := a.answer(cmd)
-			defer cancel()
-			s, err := storyOf(ctx, a, cmd, args)
-			if err != nil {
-				return err
-			}
-			return a.print(s, func(p *printer) { printStory(p, s) })
+			return show(a, cmd, func(ctx context.Context, _ *client.Client) (story.Account, error) {
+				return storyOf(ctx, a, cmd, args)
+			}, printStory)
 		},
 		ValidArgsFunction: deniedCalls(a),
 	}
@@ -43,15 +40,13 @@ call that was denied. Its last lines are the commands that a person could type n
 
 // deniedCalls completes the calls that were denied last.
 func deniedCalls(a *app) completer {
-	return func(cmd *cobra.Command, _ []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-		ctx, cancel := completing(cmd)
-		defer cancel()
-		list, _ := a.dial(cmd).Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Limit: 20})
+	return asked(a, func(ctx context.Context, c *client.Client) (ids []string) {
+		list, _ := c.Decisions(ctx, client.DecisionQuery{Decision: string(client.OutcomeDeny), Limit: 20})
 		for _, d := range list {
 			ids = append(ids, proposal(d.EventID, about(d.Tool, d.Subject)))
 		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
+		return ids
+	})
 }
 
 // storyOf reads the known facts of the call that args name, else of the last that was denied.
@@ -65,7 +60,11 @@ func storyOf(ctx context.Context, a *app, cmd *cobra.Command, args []string) (s 
 			return s, err
 		}
 		if len(list) == 0 {
-			return s, fail(exitFailed, "see all calls with `hookd log`", "nothing was denied yet")
+			stats, err := a.dial(cmd).Stats(ctx, client.StatsQuery{})
+			if err != nil {
+				return s, err
+			}
+			return s, noDenial(stats)
 		}
 		id = list[0].EventID
 	}
@@ -75,6 +74,19 @@ func storyOf(ctx context.Context, a *app, cmd *cobra.Command, args []string) (s 
 			"no guard was asked about %s, a %s", s.EventID, s.Event)
 	}
 	return s, err
+}
+
+// noDenial says that the history has no denial: none was made, or the denials of the counts are pruned.
+func noDenial(stats []client.HookStats) error {
+	var runs int64
+	for _, s := range stats {
+		runs += s.Denied
+	}
+	if runs == 0 {
+		return fail(exitFailed, "see all calls with `hookd log`", "nothing was denied yet, as far as hookd knows")
+	}
+	return fail(exitFailed, "see which with `hookd stats`, and how long calls are kept with `hookd config`",
+		"no denial is in the history any more: it had %s of hooks that denied", card.Plural(int(runs), "run"))
 }
 
 // newTeller tells stories by the rules as they are now.
@@ -106,7 +118,7 @@ func printStory(p *printer, s story.Account) {
 	if s.Since != nil {
 		shown = append(shown, s.Since.EventID)
 	}
-	id := p.ids(shown)
+	id := idsOf(p, shown, func(id string) string { return id })
 	at := decidedAt(s.Decision)
 	word := s.Decision.Decision
 	head := fmt.Sprintf("%s  %s %s, %s", id(s.EventID), p.paint(colourOf(word), pastWord(word)),
@@ -165,7 +177,7 @@ func printStory(p *printer, s story.Account) {
 	p.steps(s.Next)
 }
 
-// wantedWords says what the agent, or the person, was about to do.
+// wantedWords names the act that the agent, or the person, was about to do.
 func wantedWords(s story.Account) string {
 	text := about(s.Tool, s.Subject)
 	switch kind := events.Kind(s.Kind); {
