@@ -55,6 +55,9 @@ func main() {
 
 func makeKey(file string) error {
 	if err := machinekey.New(file); err != nil {
+		if public, bad := machinekey.Public(file); bad == nil {
+			err = fmt.Errorf("%s exists: the public half of its key is %s", file, public)
+		}
 		return err
 	}
 	public, err := machinekey.Public(file)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -52,23 +51,19 @@ func fleetStatusCommand(a *app) *cobra.Command {
 }
 
 func fleetStatus(a *app, cmd *cobra.Command) error {
-	ctx, cancel := a.answer(cmd)
-	defer cancel()
-	f, err := a.dial(cmd).Fleet(ctx)
-	if err != nil {
-		return err
-	}
-	f.Machines = upTo(f.Machines, a.limit)
-	return a.print(f, func(p *printer) { printFleet(p, f) })
+	return show(a, cmd, func(ctx context.Context, c *client.Client) (client.FleetInfo, error) {
+		f, err := c.Fleet(ctx)
+		f.Machines = upTo(f.Machines, a.limit)
+		return f, err
+	}, printFleet)
 }
 
 func printFleet(p *printer, f client.FleetInfo) {
-	state := "connected to " + f.Server + ", since " + ago(f.Since)
-	if !f.Connected {
-		state = "NO SERVER ANSWERS, since " + ago(f.Since)
-		if strings.Contains(strings.ToLower(f.Error), "authorization") {
-			state = "THE SERVERS REFUSE THIS KEY, since " + ago(f.Since)
-		}
+	state := connection(f.Connected, f.Error, f.Since)
+	if f.Connected {
+		state = strings.Replace(state, "connected", "connected to "+f.Server+",", 1)
+	} else if f.Error == engine.ErrKey.Error() {
+		f.Error = refusedHelp(f.Machine)
 	}
 	list := []pair{
 		kv("fleet", f.Tenant),
@@ -86,7 +81,7 @@ func printFleet(p *printer, f client.FleetInfo) {
 		p.pairs(list...)
 	}
 	if f.Unread != "" {
-		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))
+		p.sentence(plain, "the other machines are not known now: "+f.Unread)
 		return
 	}
 	var rows [][]cell
@@ -96,7 +91,7 @@ func printFleet(p *printer, f client.FleetInfo) {
 			state = cell{"away", yellow}
 		}
 		if off := time.Duration(m.ClockMS) * time.Millisecond; off.Abs() > clockOff {
-			state = cell{fmt.Sprintf("%s, clock %+.0fs", state.text, off.Seconds()), yellow}
+			state = cell{state.text + ", clock " + clockText(off), yellow}
 		}
 		failing := text(strings.Join(m.Failing, " "))
 		failing.c = red
@@ -113,6 +108,42 @@ func printFleet(p *printer, f client.FleetInfo) {
 		nameColumn("MACHINE"), {title: "STATE"}, {title: "REPORTED"}, {title: "VERSION"}, {title: "POLICY"},
 		{title: "HOOKS"}, textColumn("FAILING GUARDS"), {title: "WAITS"},
 	}, rows)
+	printTroubles(p, f.Machines)
+}
+
+// printTroubles says of each machine why its state cannot be relied on.
+func printTroubles(p *printer, machines []client.FleetMachine) {
+	for _, m := range machines {
+		if m.Trouble != "" {
+			p.sentence(red, m.Machine+": "+m.Trouble)
+		}
+	}
+}
+
+// clockText says by how much a clock is ahead or behind.
+func clockText(off time.Duration) string {
+	way := " ahead"
+	if off < 0 {
+		way = " behind"
+	}
+	return span(float64(off.Abs().Milliseconds())) + way
+}
+
+// connection says whether a machine is connected to the servers of its fleet. trouble is why not.
+func connection(connected bool, trouble string, since time.Time) string {
+	switch {
+	case connected:
+		return "connected since " + ago(since)
+	case trouble == engine.ErrKey.Error():
+		return "THE SERVERS REFUSE THIS KEY, since " + ago(since)
+	}
+	return "NO SERVER ANSWERS, since " + ago(since)
+}
+
+// refusedHelp names the command for a machine that the servers do not let in.
+func refusedHelp(machine string) string {
+	return "it was revoked, has expired, or was never told to the servers. An operator lets it in: " +
+		"hookd fleet user " + machine + " KEY, with the KEY of hookd fleet keygen, see docs/reference/fleet.md"
 }
 
 // clockOff is by how much the clock of a machine may be off before the table says so.
@@ -201,12 +232,10 @@ its public half, which the servers are told with ` + "`hookd fleet user`" + `.`,
 		Example: "  hookd fleet keygen ~/.librefang/fleet.nk",
 		Args:    one("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := os.Lstat(args[0]); err == nil {
-				return fail(exitFailed, "name another file: a key that is lost cannot be made again", "%s exists", args[0])
-			}
 			public, err := link.Key(cmd.Context(), args[0])
 			if err != nil {
-				return fail(exitFailed, "name a file in a folder that you can write to", "%w", err)
+				return fail(exitFailed, "name a new file, in a folder that you can write to: a key that is lost cannot be made again",
+					"%w", err)
 			}
 			return a.print(map[string]string{"file": args[0], "key": public}, func(p *printer) { p.line(public) })
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"regexp"
 	"syscall"
@@ -90,11 +91,16 @@ func (m *member) isBehind() {
 	}
 }
 
+// command is a command of hookd in the home of the machine.
+func (m *member) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(hookdBinary(m.t, m.home), args...)
+	cmd.Env = append(cmd.Environ(), "LIBREFANG_HOME="+m.home, "PATH="+hooktest.Programs(m.t)+":"+os.Getenv("PATH"))
+	return cmd
+}
+
 // run returns the output of a command of hookd on the machine.
 func (m *member) run(args ...string) string {
-	cmd := exec.Command(hookdBinary(m.t, m.home), args...)
-	cmd.Env = append(cmd.Environ(), "LIBREFANG_HOME="+m.home)
-	text, _ := cmd.CombinedOutput() // doctor fails where it finds something
+	text, _ := m.command(args...).CombinedOutput() // doctor fails where it finds something
 	return string(text)
 }
 

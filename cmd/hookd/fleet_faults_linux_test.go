@@ -167,7 +167,7 @@ func (f *faulty) suffer(of fault) {
 func (f *faulty) direct() (tries int) {
 	f.rolled++
 	bundle := filepath.Join(f.ops.home, fmt.Sprintf("acme-%d.bundle", f.rolled))
-	f.ops.types("bundle", "build", filepath.Join(f.ops.home, "acme"), "--name", "acme", "--sequence", fmt.Sprint(f.rolled),
+	f.ops.must("bundle", "build", filepath.Join(f.ops.home, "acme"), "--name", "acme", "--sequence", fmt.Sprint(f.rolled),
 		"--sign", f.ops.file("acme.key"), "--out", bundle)
 	keys := []string{"--key", f.ops.file("acme.key"), "--creds", f.ops.file("ops.nk")}
 	change := []string{"fleet", "disable", "spare", "--reason", "a test"}
@@ -302,10 +302,10 @@ func (f *faulty) operate(dir string, urls []string) {
 	t := f.t
 	f.ops = makeMember(t, "ops", fmt.Sprintf("servers: [%s], ca: %s", strings.Join(urls, ", "), filepath.Join(dir, "tls.crt")), inEnv)
 	hooktest.Must(t, os.Rename(filepath.Join(dir, "ops.nk"), f.ops.file("ops.nk")))
-	f.ops.types("bundle", "keygen", f.ops.file("acme.key"))
+	f.ops.must("bundle", "keygen", f.ops.file("acme.key"))
 	hooktest.Hook(t, filepath.Join(f.ops.home, "acme"), "no-x", "events: [PreToolUse]\n", "exit 0\n")
-	f.ops.types("fleet", "init", "--creds", f.ops.file("ops.nk"))
-	f.ops.types("fleet", "queue", "fleet", "--creds", f.ops.file("ops.nk"))
+	f.ops.must("fleet", "init", "--creds", f.ops.file("ops.nk"))
+	f.ops.must("fleet", "queue", "fleet", "--creds", f.ops.file("ops.nk"))
 	seed, err := nats.NkeyOptionFromSeed(f.ops.file("ops.nk"))
 	hooktest.Must(t, err)
 	nc, err := nats.Connect(strings.Join(urls, ","), seed, nats.MaxReconnects(-1),
@@ -338,7 +338,7 @@ func (f *faulty) populate(dir string, urls []string) {
 		f.members[4].bin = os.Getenv("FLEET_OLD")
 	}
 	for _, m := range f.members {
-		m.types("policy", "set", "fleet", "--key", m.file("acme.pub"))
+		m.must("policy", "set", "fleet", "--key", m.file("acme.pub"))
 		m.join()
 	}
 	for _, m := range f.members {
@@ -351,21 +351,6 @@ func (f *faulty) populate(dir string, urls []string) {
 }
 
 func (m *member) file(name string) string { return filepath.Join(m.home, name) }
-
-// command is a command of hookd in the home of the machine.
-func (m *member) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(hookdBinary(m.t, m.home), args...)
-	cmd.Env = append(cmd.Environ(), "LIBREFANG_HOME="+m.home, "PATH="+hooktest.Programs(m.t)+":"+os.Getenv("PATH"))
-	return cmd
-}
-
-// types runs a command of hookd that must succeed.
-func (m *member) types(args ...string) {
-	m.t.Helper()
-	if out, err := m.command(args...).CombinedOutput(); err != nil {
-		m.t.Fatalf("hookd %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
 
 // skewedPrograms builds hookd with a wall clock that is ahead by TEST_CLOCK_SKEW seconds, and
 // returns the folder. No namespace shifts the wall clock, so the standard library is changed.

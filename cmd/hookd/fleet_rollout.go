@@ -72,6 +72,9 @@ follows when it is back.`,
 					return d, err
 				}
 				d, err = d.Roll(r, stage, percent)
+				if p.lost && errors.Is(err, policy.ErrEnforced) && stage == policy.StageEnforce {
+					err = nil // it is signed again as it is
+				}
 				return d, wrap(err, "see `hookd fleet rollouts`")
 			}
 			d, err := o.direct(cmd, change)
@@ -147,8 +150,9 @@ on again.`,
 			if off.Revision != 0 && !strings.HasPrefix(off.Hook, catalog.PolicyPrefix) {
 				return fail(exitUsage, "leave --revision out", "%s is not of the policy: it has no revision", off.Hook)
 			}
-			change := func(ctx context.Context, p operator, d policy.Directive) (policy.Directive, error) {
-				if err := p.checkName(ctx, d, off.Hook); err != nil {
+			known := false
+			change := func(ctx context.Context, p operator, d policy.Directive) (_ policy.Directive, err error) {
+				if known, err = p.checkName(ctx, d, off.Hook); err != nil {
 					return d, err
 				}
 				off.By, off.Time = p.by, time.Now().UTC().Truncate(time.Second)
@@ -157,6 +161,10 @@ on again.`,
 			d, err := o.direct(cmd, change)
 			if err != nil {
 				return err
+			}
+			if !known {
+				fmt.Fprintln(cmd.ErrOrStderr(), "warning: neither a bundle of the fleet nor this machine has a hook "+
+					escape(off.Hook, keepNothing)+".\n`hookd fleet enable` takes a mistyped name back")
 			}
 			return a.print(d, func(p *printer) {
 				p.sentence(plain, "the machines are told to switch "+off.Hook+" off; `hookd fleet rollouts` shows which have")
@@ -224,6 +232,9 @@ type operator struct {
 	names fleet.Names
 	press *link.Broker
 	end   func() // of press
+	// lost says that the newest directive of this key is not the newest of the servers, so that a machine without it
+	// cannot get it.
+	lost bool
 }
 
 // direct changes the newest directive, signs it and publishes it.
@@ -237,10 +248,11 @@ func (o *directing) direct(
 		return d, err
 	}
 	defer p.end()
-	d, seq, err := p.newest(ctx, o.replace)
+	d, seq, lost, err := p.newest(ctx, o.replace)
 	if err != nil {
 		return d, err
 	}
+	p.lost = lost
 	was := d.Sequence
 	if d, err = change(ctx, p, d); err != nil {
 		return d, err
@@ -268,10 +280,17 @@ func (o *directing) direct(
 	return signed.Verify(p.public(), p.names.Tenant)
 }
 
-// warnOfNewer names the hooks that machines have off by a newer directive than was, which the servers had, and
-// that the directive d does not: so it is after the restore of an old backup. No machine vouches for the
-// others, so it is a warning.
+// warnOfNewer says that machines follow another key. It names the hooks that machines have off by a newer directive
+// than was, which the servers had, and that the directive d does not: so it is after the restore of an old backup.
+// No machine vouches for the others, so it is a warning.
 func (p operator) warnOfNewer(ctx context.Context, out io.Writer, was uint64, d policy.Directive) {
+	if now, set, err := policy.NewHome(p.cfg.PolicyDir()).Current(); err == nil && set {
+		if key, err := policy.PublicKey(now.State.Key); err == nil && !key.Equal(p.public()) {
+			fmt.Fprintf(out, "warning: machines that follow the key %s refuse this, as this machine does.\n"+
+				"To follow the key %s they type `hookd policy set fleet --key FILE.pub`\n",
+				policy.Fingerprint(key), policy.Fingerprint(p.public()))
+		}
+	}
 	machines, err := fleet.Machines(ctx, p.press, p.names)
 	if err != nil {
 		return
@@ -293,6 +312,9 @@ func (p operator) warnOfNewer(ctx context.Context, out io.Writer, was uint64, d 
 		return
 	}
 	text := "warning: a newer directive than the servers kept was on " + strings.Join(names, ", ") + ", and is replaced"
+	if was == 0 {
+		text = "warning: a directive that this key did not sign was on " + strings.Join(names, ", ") + ", and is replaced"
+	}
 	for _, hook := range slices.Sorted(maps.Keys(off)) {
 		text += "\nit is on again: " + hook + "; `hookd fleet disable " + hook + "` switches it off"
 	}
@@ -334,19 +356,36 @@ func dialServers(ctx context.Context, cfg config.Config, creds, name string) (b 
 	if err != nil {
 		return nil, nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	refused := time.NewTicker(refusedTime)
+	defer refused.Stop()
 	for !b.State().Connected {
 		select {
 		case <-b.Changed():
 		case <-b.Ended():
 			end()
 			return nil, nil, errors.New(b.State().Err)
+		case <-refused.C:
+			if b.State().Err == engine.ErrKey.Error() {
+				end()
+				return nil, nil, fmt.Errorf("%s: %w", creds, engine.ErrKey)
+			}
 		case <-ctx.Done():
+			why := b.State().Err // before the end is the reason
 			end()
-			return nil, nil, fmt.Errorf("%w: %s", engine.ErrAway, b.State().Err)
+			why = cmp.Or(why, "they did not answer within "+connectTime.String())
+			return nil, nil, fmt.Errorf("%w: %s", engine.ErrAway, why)
 		}
 	}
 	return b, end, nil
 }
+
+// How long the servers may take to answer, and to let a key in: of several one may not have read its list yet.
+const (
+	connectTime = 30 * time.Second
+	refusedTime = 3 * time.Second
+)
 
 // fleetConfig reads the settings of a machine of a fleet.
 func fleetConfig(cmd *cobra.Command) (config.Config, error) {
@@ -363,32 +402,34 @@ func (p operator) public() ed25519.PublicKey {
 }
 
 // newest returns the newest directive that the key has signed, of the servers or of this
-// machine, and the number of that of the servers. Without one it is an empty one.
-func (p operator) newest(ctx context.Context, replace bool) (d policy.Directive, seq uint64, err error) {
+// machine, and the number of that of the servers. Without one it is an empty one. lost says that the servers show
+// another one, or none.
+func (p operator) newest(ctx context.Context, replace bool) (d policy.Directive, seq uint64, lost bool, err error) {
 	m, there, err := fleet.LatestDirective(ctx, p.press, p.names)
 	if err != nil {
-		return d, 0, fail(exitFailed, "see that --creds names the key of an operator, and that `hookd fleet init` was run",
+		return d, 0, false, fail(exitFailed, "see that --creds names the key of an operator, and that `hookd fleet init` was run",
 			"the newest directive cannot be read: %w", err)
 	}
 	d.Tenant = p.names.Tenant
 	var signed policy.SignedDirective
 	known := !there
+	lost = true
 	if there && json.Unmarshal(m.Data, &signed) == nil {
 		if of, err := signed.Verify(p.public(), p.names.Tenant); err == nil {
-			d, known = of, true
+			d, known, lost = of, true, false
 		}
 	}
 	if here, _, err := policy.NewHome(p.cfg.PolicyDir()).Current(); err == nil {
 		of, err := here.State.Directive.Verify(p.public(), p.names.Tenant)
 		if err == nil && of.Sequence > d.Sequence {
-			d, known = of, true
+			d, known, lost = of, true, true
 		}
 	}
 	if !known && !replace {
-		return d, 0, fail(exitFailed, "use the key that signed it; --replace begins with nothing, on all machines",
+		return d, 0, false, fail(exitFailed, "use the key that signed it; --replace begins with nothing, on all machines",
 			"the newest directive of the servers is not signed by this key, or is damaged")
 	}
-	return d, m.Seq, nil
+	return d, m.Seq, lost, nil
 }
 
 // bundle returns the revision of a file, which it uploads, or of NAME@SEQUENCE.
@@ -428,21 +469,20 @@ func (p operator) upload(ctx context.Context, r policy.Revision, text []byte) er
 	return wrap(err, "see that --creds names the key of an operator")
 }
 
-// checkName refuses the name of a hook of the policy, of this machine or of the fleet, that
-// was typed without policy:.
-func (p operator) checkName(ctx context.Context, d policy.Directive, hook string) error {
-	whole := catalog.PolicyPrefix + hook
-	found := p.bundled(ctx, d.Enforced, hook) || p.bundled(ctx, d.Next, hook)
+// checkName reports whether a bundle of the fleet or this machine has a hook. Machines may have hooks of their own,
+// and policies from elsewhere. It refuses the name of a hook of the policy that was typed without policy:.
+func (p operator) checkName(ctx context.Context, d policy.Directive, hook string) (known bool, err error) {
+	plain, isPolicy := strings.CutPrefix(hook, catalog.PolicyPrefix)
+	whole := catalog.PolicyPrefix + plain
+	found := p.bundled(ctx, d.Enforced, plain) || p.bundled(ctx, d.Next, plain)
 	for _, e := range catalog.Scan(p.cfg).Entries {
-		if e.Name == hook {
-			return nil
-		}
+		known = known || e.Name == hook
 		found = found || e.Name == whole
 	}
-	if found {
-		return fail(exitUsage, "did you mean "+whole+"?", "there is no hook %q here", hook)
+	if found && !isPolicy && !known {
+		return false, fail(exitUsage, "did you mean "+whole+"?", "there is no hook %q here", hook)
 	}
-	return nil
+	return known || found && isPolicy, nil
 }
 
 // bundled reports whether a bundle of the fleet has a hook in a folder of that name. A bundle
@@ -497,14 +537,18 @@ func printRollouts(p *printer, f client.FleetInfo) {
 		printDirective(p, *f.Directive)
 	}
 	if f.Unread != "" {
-		p.line("the other machines are not known now: ", escape(f.Unread, keepNothing))
+		p.sentence(plain, "the other machines are not known now: "+f.Unread)
 		return
 	}
 	var rows [][]cell
+	troubles := map[string][]string{} // machines, by their error
 	for _, m := range f.Machines {
-		r := m.Rollout
+		r, trouble := m.Rollout, "has taken no directive"
 		if r == nil {
-			r = &client.Rolled{Error: "has taken no directive"}
+			r = &client.Rolled{}
+		} else if trouble = r.Error; trouble != "" && !p.csv {
+			troubles[trouble] = append(troubles[trouble], m.Machine)
+			trouble = "see below"
 		}
 		state := cell{"here", green}
 		if m.Away {
@@ -512,13 +556,17 @@ func printRollouts(p *printer, f client.FleetInfo) {
 		}
 		rows = append(rows, []cell{
 			text(m.Machine), state, text(m.Policy), text(r.Stage), text(r.Shadow),
-			{strings.Join(r.Off, " "), red}, {strings.Join(m.Failing, " "), red}, {r.Error, red},
+			{strings.Join(r.Off, " "), red}, {strings.Join(m.Failing, " "), red}, {trouble, red},
 		})
 	}
 	p.table([]column{
 		nameColumn("MACHINE"), {title: "STATE"}, nameColumn("POLICY"), {title: "STAGE"}, nameColumn("SHADOW"),
 		textColumn("OFF"), textColumn("FAILING GUARDS"), textColumn("TROUBLE"),
 	}, rows)
+	for _, trouble := range slices.Sorted(maps.Keys(troubles)) {
+		p.sentence(red, strings.Join(troubles[trouble], ", ")+": "+trouble)
+	}
+	printTroubles(p, f.Machines)
 }
 
 // printDirective prints the bundles that the machines are to run, and the hooks that are off. The pairs

@@ -85,7 +85,7 @@ func printStatus(p *printer, st client.DaemonInfo, layer string) {
 	if st.Cgroup != "" {
 		kill = "a cgroup each, under " + st.Cgroup
 	}
-	p.pairs(
+	list := []pair{
 		kv("hookd", fmt.Sprintf("%s, version %s, pid %d, since %s", condition, st.Version, st.PID,
 			st.Started.Local().Format("2006-01-02 15:04:05"))),
 		kv("system", layer),
@@ -107,9 +107,8 @@ func printStatus(p *printer, st client.DaemonInfo, layer string) {
 		kv("processes", kill+"; started by "+st.Starts),
 		kv("persistent", number(st.Copies)),
 		kv("fleet", lagLine(st.Fleet)),
-	)
-	printUnguarded(p, st.Unguarded)
-	printForward(p, st.Forward)
+	}
+	p.pairs(slices.Concat(list, unguardedPairs(st.Unguarded), forwardPairs(st.Forward))...)
 	p.problems(st.Problems)
 }
 
@@ -121,12 +120,12 @@ func queued(st client.DaemonInfo) int {
 	return max(st.Queued, st.Store.PendingRuns-st.Running["observers"]-st.Retrying)
 }
 
-// printUnguarded prints lines for each agent that ran calls without an answer of hookd, or against it, or does
+// unguardedPairs are lines for each agent that ran calls without an answer of hookd, or against it, or does
 // not call hookd.
-func printUnguarded(p *printer, list []client.Unguarded) {
+func unguardedPairs(list []client.Unguarded) (pairs []pair) {
 	for _, u := range list {
 		say := func(format string, args ...any) {
-			p.pairs(pair{"unguarded", cell{string(u.Agent) + " " + fmt.Sprintf(format, args...), red}})
+			pairs = append(pairs, pair{"unguarded", cell{string(u.Agent) + " " + fmt.Sprintf(format, args...), red}})
 		}
 		if u.Gone != "" {
 			say("IS NOT GUARDED: %s; type `%s`", u.Gone, u.Do)
@@ -142,6 +141,7 @@ func printUnguarded(p *printer, list []client.Unguarded) {
 				card.Plural(int(u.Executed.Commands), "command"), u.Agent)
 		}
 	}
+	return pairs
 }
 
 // offLine says which hooks are off for a time; "" = none is.
@@ -180,14 +180,10 @@ func policyLine(now *client.Policy) string {
 		now.Name, now.Sequence, ago(now.Fetched), ago(now.Checked))
 }
 
-// printForward prints a line for each target of the setting forward.
-func printForward(p *printer, list []client.Forward) {
+// forwardPairs has a line for each target of the setting forward.
+func forwardPairs(list []client.Forward) (pairs []pair) {
 	for _, f := range list {
-		waiting := fmt.Sprint(f.Waiting)
-		if f.Waiting == 10_000 {
-			waiting = "10000 or more"
-		}
-		line := fmt.Sprintf("%s to %s: %d sent, %s waiting", f.Name, f.To, f.Sent, waiting)
+		line := fmt.Sprintf("%s to %s: %d sent, %s waiting", f.Name, f.To, f.Sent, doctor.WaitingText(f))
 		if f.Oldest != nil {
 			line += ", the oldest from " + ago(*f.Oldest)
 		}
@@ -203,8 +199,9 @@ func printForward(p *printer, list []client.Forward) {
 		if f.Error != "" && f.Since != nil {
 			line += fmt.Sprintf("; FAILS since %s: %s", f.Since.Local().Format("2006-01-02 15:04:05"), f.Error)
 		}
-		p.pairs(kv("forward", line))
+		pairs = append(pairs, kv("forward", line))
 	}
+	return pairs
 }
 
 // lagLine tells the machine's state in its fleet, and how much waits; "" = it is in none.
@@ -212,12 +209,7 @@ func lagLine(f *client.FleetLag) string {
 	if f == nil {
 		return ""
 	}
-	line := fmt.Sprintf("%s of %s, ", f.Machine, f.Tenant)
-	if f.Connected {
-		line += "connected since " + ago(f.Since)
-	} else {
-		line += "NO SERVER ANSWERS, since " + ago(f.Since)
-	}
+	line := fmt.Sprintf("%s of %s, %s", f.Machine, f.Tenant, connection(f.Connected, f.Error, f.Since))
 	if f.Unread != "" {
 		line += "; what waits cannot be read: " + f.Unread
 	} else {
