@@ -53,7 +53,7 @@ func (w *agentWatch) run(ctx context.Context) {
 // look looks now, and after each change of a file that the last look depends on.
 func (w *agentWatch) look(ctx context.Context) {
 	var looker roster.Looker
-	if err := roster.Adopt(w.config.Load().Home, ownBridge()); err != nil {
+	if err := roster.Adopt(w.config.Load().Home, bridgePath()); err != nil {
 		w.log.Warn("an upgrade of the bridges is not noted", zap.Error(err))
 	}
 	missed := w.folder()
@@ -155,15 +155,6 @@ func waitFirst(ctx context.Context, changed <-chan struct{}, long time.Duration)
 	case <-timer.C:
 	}
 	return true
-}
-
-// ownBridge is the bridge beside this program; "" = it cannot be found.
-func ownBridge() string {
-	program, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(filepath.Dir(program), "hookd-bridge")
 }
 
 // noteFaults tells of each agent that has just ceased to call hookd, and of each that does again.

@@ -121,8 +121,8 @@ func runsFor(e hook.Entry, event string) bool {
 }
 
 func (c *control) Asks(context.Context) wire.Asks {
-	followers, hooked := c.d.asks.Presence()
-	return wire.Asks{Asks: c.d.asks.List(), Approvers: followers, Hooked: hooked}
+	answering, hooked := c.d.asks.Presence()
+	return wire.Asks{Asks: c.d.asks.List(), Approvers: answering, Hooked: hooked}
 }
 
 func (c *control) Ask(_ context.Context, id string) (wire.Ask, *wire.Error) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/hookd/hookd/internal/agents/bridge"
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/project"
 	"github.com/hookd/hookd/internal/base/rawjson"
 	"github.com/hookd/hookd/internal/base/readfile"
@@ -231,7 +232,8 @@ func (d *Daemon) wire(c config.Config) {
 	d.runner.UseInForce(hookInForce(d.discovery, c.ReloadMode))
 	d.persons.store = d.store
 	d.inventory = inventory{
-		config: &d.config, rejected: &d.rejected, suspects: &d.suspects, discovery: d.discovery, projects: d.projects,
+		config: &d.config, rejected: &d.rejected, restart: &d.restart,
+		suspects: &d.suspects, discovery: d.discovery, projects: d.projects,
 		runner: d.runner, recorder: d.recorder, snoozes: &d.snoozes,
 		doors: []*loopback.Door{d.metricsHTTP, d.agentHTTP},
 	}
@@ -419,7 +421,7 @@ func (d *Daemon) boot() {
 	signals.Ready(d.inventory.summary())
 }
 
-// aheadTime bounds what readAhead may delay the moment when hookd is ready: its files may hang.
+// aheadTime bounds how long readAhead may delay the moment when hookd is ready: its files may hang.
 const aheadTime = 200 * time.Millisecond
 
 // startOver delays the rest of the start's work, so that the first calls have the processor.
@@ -434,10 +436,8 @@ func (d *Daemon) freeStartMemory(ctx context.Context) {
 	case <-d.watching:
 	case <-ctx.Done():
 	}
-	select {
-	case <-time.After(startOver):
+	if pause.For(startOver, ctx.Done()) {
 		debug.FreeOSMemory()
-	case <-ctx.Done():
 	}
 }
 

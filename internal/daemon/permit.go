@@ -29,7 +29,7 @@ func (c *control) Permit(
 		}
 	case d.CallSum == "":
 		return wire.Grants{}, &wire.Error{
-			Code: wire.CodeBadRequest, Message: "call " + e.EventID + " cannot be compared with another",
+			Code: wire.CodeBadRequest, Message: "hookd kept too little of call " + e.EventID + " to recognize it again",
 			Hint: "snooze the guard instead: see `hookd why " + e.EventID + "`",
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/internal/base/config"
+	"github.com/hookd/hookd/internal/base/pause"
 	"github.com/hookd/hookd/internal/base/readfile"
 	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/discovery/catalog"
@@ -51,14 +51,10 @@ func (l *policyLayer) follow(ctx context.Context) {
 	said := ""
 	for {
 		said = l.update(ctx, said)
-		timer := time.NewTimer(l.config.Load().PolicyInterval)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !pause.For(l.config.Load().PolicyInterval, ctx.Done()) {
 			return
-		case <-timer.C:
-			l.repair()
 		}
+		l.repair()
 	}
 }
 

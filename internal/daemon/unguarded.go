@@ -115,7 +115,7 @@ func (u *unguarded) list(now time.Time) (list []wire.Unguarded) {
 	return list
 }
 
-// recall counts again what the record has of the last day, from before this process.
+// recall counts again the unguarded calls on record of the last day, from before this process.
 func (u *unguarded) recall(ctx context.Context, d *Daemon) {
 	bad := strings.Join([]string{string(wire.GuardedNotAsked), string(wire.GuardedDisobeyed)}, ",")
 	q := wire.DecisionQuery{Decision: bad, Since: d.started.Add(-unguardedTime), Until: d.started, Limit: wire.MaxRuns}
@@ -142,7 +142,7 @@ func (d *Daemon) callUnguarded(rec *wire.Decision) {
 	if !d.unguarded.add(rec) {
 		return
 	}
-	name, message := events.EventUnguarded, "an agent runs calls without asking hookd"
+	name, message := events.EventUnguarded, "an agent runs calls without an answer of hookd"
 	why, do := cmp.Or(rec.Reason, "its result came, and hookd was not asked"), "hookd doctor "+string(rec.Dialect)
 	if rec.Guarded == wire.GuardedDisobeyed {
 		name, message = events.EventDisobeyed, "an agent did not obey an answer"
@@ -150,7 +150,8 @@ func (d *Daemon) callUnguarded(rec *wire.Decision) {
 	}
 	d.log.Warn(message,
 		zap.String("agent", string(rec.Dialect)), zap.String("tool", rec.Tool), zap.String("subject", rec.Subject),
-		zap.String("session_id", rec.SessionID), zap.String("event_id", rec.EventID), zap.String("see", do))
+		zap.String("session_id", rec.SessionID), zap.String("event_id", rec.EventID), zap.String("why", why),
+		zap.String("see", do))
 	go d.emitOwn(name,
 		member("agent", string(rec.Dialect)), member("session_id", rec.SessionID), member("cwd", rec.Cwd),
 		member("call_id", rec.CallID), member("tool", rec.Tool), member("subject", rec.Subject),
