@@ -21,6 +21,30 @@ func toolCall(tool, input string) string {
 		`","tool_input":` + input + `}}`
 }
 
+// The result of a call that was decided before hookd was started again is on its record.
+func TestResultsAfterARestart(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeHook(t, home, "no-sudo", "events: PreToolUse\n", "#!/bin/sh\nif grep -q sudo; then echo 'no sudo here' >&2; exit 2; fi\n")
+	quiet := func(c *config.Config) { c.FireStartup = false }
+	h := start(t, home, quiet)
+	call := func(command string) string {
+		return strings.Replace(toolCall("Bash", `{"command":"`+command+`"}`), `"data":{`, `"data":{"tool_use_id":"`+command+`",`, 1)
+	}
+	asked, denied := h.emit(call("make")), h.emit(call("sudo ls"))
+	h.stop()
+	h = start(t, home, quiet)
+	for _, command := range []string{"make", "sudo ls"} {
+		h.emit(strings.Replace(call(command), "PreToolUse", "PostToolUse", 1))
+	}
+	for id, want := range map[string]client.Guarded{asked.EventID: "asked", denied.EventID: "disobeyed"} {
+		h.until("the end of the call is recorded", func() bool {
+			e, err := h.client.Event(t.Context(), id)
+			return err == nil && e.Decision != nil && e.Decision.Ran != nil && e.Decision.Guarded == want
+		})
+	}
+}
+
 // The decisions of hooks are on record: with their subject, their reason, and their changes
 // to the call.
 func TestDecisionsAreOnRecord(t *testing.T) {

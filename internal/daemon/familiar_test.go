@@ -275,3 +275,39 @@ func (w *familiarWorld) checkLeft(t *testing.T) {
 		t.Errorf("requests %q, want %q", w.requests, w.want.Requests)
 	}
 }
+
+// A failing hook of an AGENT.md is judged by its onFailure alone, in time or not; a failing guard
+// of a HOOK.yaml denies Familiar's tool calls as it denies those of each agent.
+func TestFailuresOnAToolCallOfFamiliar(t *testing.T) {
+	const call = `{"event":"beforeToolCall","wait":true,"agent_name":"coder","data":{"tool_name":"Bash","tool_args":{"command":"ls"}}}`
+	for _, tt := range []struct {
+		name, agent, guard string
+		allowed            bool
+	}{
+		{"warn", `{event: beforeToolCall, action: script, script: "exit 1"}`, "", true},
+		{"warn, too late", `{event: beforeToolCall, action: script, script: "sleep 60", timeout: 300}`, "", true},
+		{"warn, cannot start", `{event: beforeToolCall, action: script, script: 'exec ./missing'}`, "", true},
+		{"abort", `{event: beforeToolCall, action: script, script: "exit 1", onFailure: abort}`, "", false},
+		{"a guard", `{event: onStop, action: script, script: "exit 0"}`, "exit 1", false},
+		{"a guard, too late", `{event: onStop, action: script, script: "exit 0"}`, "sleep 60", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h, _ := startAgent(t, "  - "+tt.agent+"\n", nil)
+			if tt.guard != "" {
+				dir := filepath.Join(h.config.Home, "hooks", "guard")
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				yaml := "name: guard\nevents: [pre_tool_use]\ntimeout: 300ms\ntype: script\nscript: " + tt.guard + "\n"
+				writeFile(t, filepath.Join(dir, "HOOK.yaml"), yaml, 0o644)
+				if _, err := h.client.Reload(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if v := h.emit(call).Verdict; v.Allowed != tt.allowed {
+				t.Errorf("got %+v", v)
+			}
+		})
+	}
+}

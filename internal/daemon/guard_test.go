@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,10 +13,40 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/hookd/hookd/client"
+	"github.com/hookd/hookd/internal/agents/bridge"
 	"github.com/hookd/hookd/internal/base/config"
 )
 
 const rm = `{"event":"pre_tool_use","wait":true,"data":{"tool_name":"shell","tool_input":{"cmd":"rm -rf build"}}}`
+
+// A guard that denies all denies a call also at the limits of the bridge, of hookd, and of the layers that hookd adds.
+func TestCallsAtTheLimitsAreDenied(t *testing.T) {
+	home := newHome(t)
+	writeHook(t, home, "guard", "events: [pre_tool_use]\n", "exit 2\n")
+	h := start(t, home, func(c *config.Config) { c.MaxEventBytes = 1 << 20 })
+	call := func(more string) string {
+		var out, notes bytes.Buffer
+		exit := bridge.Run(t.Context(), bridge.Options{
+			Agent: "claude-code", Socket: h.config.Socket, State: home, Stdout: &out, Stderr: &notes,
+			Stdin: strings.NewReader(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"more":` +
+				more + `}}`),
+			Getenv: func(string) string { return "" },
+		})
+		return fmt.Sprintf("exit %d, %s, %s", exit, &out, &notes)
+	}
+	for depth := 9990; depth < 10_002; depth++ {
+		said := call(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		if !strings.HasPrefix(said, "exit 0, ") || !strings.Contains(said, `"deny"`) {
+			t.Errorf("%d levels: %.300s", depth, said)
+		}
+	}
+	for size := 1<<20 - 700; size < 1<<20+100; size += 40 {
+		said := call(`"` + strings.Repeat("x", size) + `"`)
+		if !strings.HasPrefix(said, "exit 0, ") || !strings.Contains(said, `"deny"`) {
+			t.Errorf("%d bytes: %.300s", size, said)
+		}
+	}
+}
 
 func TestABrokenGuardDenies(t *testing.T) {
 	for _, tt := range []struct {
