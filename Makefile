@@ -92,9 +92,6 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 bench: ## measure the whole daemon against peers, write docs/design/benchmarks.md
 	@cd bench && $(GO) run ./table -o ../docs/design/benchmarks.md
 
-soak: ## put a daemon under mixed load for DURATION (20m), write docs/design/benchmarks.md
-	@cd bench && $(GO) run ./table -soak $${DURATION:-20m} -o ../docs/design/benchmarks.md
-
 gobench: ## run the Go benchmarks, for benchstat
 	@$(GO) test ./internal/... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
 	@cd bench && $(GO) test ./... -run '^$$' -bench . -benchmem -count $${COUNT:-1}
@@ -126,4 +123,4 @@ package: ## build archives, .deb, .rpm, SBOMs, the Homebrew formula and SHA256SU
 clean: ## remove what build and package made
 	rm -rf bin dist
 
-.PHONY: help build demo man test test-all test-built test-root race race-all test-ui ui-update test-agents fuzz bench soak gobench check vuln notices install uninstall package clean
+.PHONY: help build demo man test test-all test-built test-root race race-all test-ui ui-update test-agents fuzz bench gobench check vuln notices install uninstall package clean

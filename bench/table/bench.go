@@ -37,15 +37,12 @@ type check struct {
 type bench struct {
 	rounds  int
 	sample  time.Duration
-	hookd   string         // the binaries under test
-	other   string         // a hookd to compare with; "" = none
-	only    *regexp.Regexp // what is compared with it
+	hookd   string // the binaries under test
 	bridge  string
 	dir     string // temporary, short: sockets are in it
 	profile string
 	homes   int
 	load    string // of the machine, before there was any of ours
-	plots   []plot
 }
 
 // missing names the thing that a measure lacks on this machine; its rows are skipped.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -26,31 +27,30 @@ type group struct {
 	sender    net.Conn
 	followers []*follower
 	batch     []byte
-	lines     int64 // of one record, as a subscriber gets it
 	sent      int64
 	readers   sync.WaitGroup
 }
 
-// join connects n subscribers by sending hello and waiting for its answer.
-func join(network, address, hello string, lines int64, n int) (*group, error) {
-	g := &group{lines: lines}
+// follow connects n subscribers and a sender of event to a daemon.
+func (d *daemon) follow(n int, event []byte) (*group, error) {
+	g := &group{batch: bytes.Repeat(event, fanBatch)}
 	for range n {
-		c, err := net.Dial(network, address)
+		c, err := net.Dial("unix", d.socket)
 		if err != nil {
 			return g, err
 		}
 		f := &follower{conn: c}
 		g.followers = append(g.followers, f)
-		if _, err := c.Write([]byte(hello)); err != nil {
+		if _, err := io.WriteString(c, `{"subscribe":["bench:*"]}`+"\n"); err != nil {
 			return g, err
 		}
-		if _, err := c.Read(make([]byte, 4096)); err != nil { // there is an answer to each hello
+		if _, err := c.Read(make([]byte, 4096)); err != nil { // its answer
 			return g, err
 		}
 		g.readers.Go(func() { counter(c, &f.lines) })
 	}
 	var err error
-	if g.sender, err = net.Dial(network, address); err != nil {
+	if g.sender, err = net.Dial("unix", d.socket); err != nil {
 		return g, err
 	}
 	g.readers.Go(func() { counter(g.sender, new(atomic.Int64)) })
@@ -71,7 +71,7 @@ func (g *group) close() {
 func (g *group) slowest() (n int64) {
 	n = g.sent
 	for _, f := range g.followers {
-		n = min(n, f.lines.Load()/g.lines)
+		n = min(n, f.lines.Load())
 	}
 	return n
 }
@@ -96,11 +96,4 @@ func (g *group) sample(d time.Duration) (float64, error) {
 		}
 	}
 	return float64((g.sent-before)*int64(len(g.followers))) / time.Since(begin).Seconds(), nil
-}
-
-// follow connects subscribers and a sender to a daemon.
-func (d *daemon) follow(n int, event []byte) (*group, error) {
-	g, err := join("unix", d.socket, `{"subscribe":["bench:*"]}`+"\n", 1, n)
-	g.batch = bytes.Repeat(event, fanBatch)
-	return g, err
 }

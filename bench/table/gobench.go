@@ -40,19 +40,16 @@ func goBench(pkg, pattern, benchtime string) (figures, error) {
 }
 
 // judged is the cost of an ordinary call's facts and of rules that let it pass, in process, and how it grows.
-func judged(b *bench) ([]row, error) {
+func judged(*bench) ([]row, error) {
 	got, err := goBench("./internal/hooks/rules", "^BenchmarkJudge$", "0.5s")
 	if err != nil {
 		return nil, err
 	}
 	us := func(rules int) float64 { return got[fmt.Sprintf("Judge/%d-rules", rules)]["ns/op"] / 1000 }
-	p := plot{file: "rules", title: "facts and rules of an ordinary call", x: "rules", y: "µs"}
 	var texts []string
 	for _, n := range []int{10, 100, 1000, 10_000} {
-		p.points = append(p.points, point{float64(n), us(n)})
 		texts = append(texts, fmt.Sprintf("%s: %.0f µs", count(float64(n)), us(n)))
 	}
-	b.plots = append(b.plots, p)
 	return []row{
 		{
 			what:   "the facts of an ordinary call, and 200 rules that let it pass",
@@ -62,7 +59,7 @@ func judged(b *bench) ([]row, error) {
 		{
 			what:   "the same as it grows: rules",
 			checks: []check{atMost("× 1,000 costs ≤ 1,000 ×", 1000, us(10_000)/us(10), "%.1f ×")},
-			beside: strings.Join(texts, ", ") + " ([plot](benchmarks/rules.svg))",
+			beside: strings.Join(texts, ", "),
 		},
 	}, nil
 }

@@ -13,48 +13,45 @@ import (
 
 // growing is one thing that grows, with the cost of an event to the daemon then.
 type growing struct {
-	file, what, unit string
-	sizes            []int
-	linear           bool // it has to touch all of it; else the cost should stay
-	cost             func(b *bench, size int) (float64, error)
+	what, unit string
+	sizes      []int
+	linear     bool // the cost grows with the size; else it should stay
+	cost       func(b *bench, size int) (float64, error)
 }
 
 var growths = []growing{
-	{"hooks", "hooks, none of which matches", "hooks", []int{10, 100, 1000}, false, costOfHooks},
-	{"subscribers", "subscribers, each of which gets every event", "subscribers", []int{1, 10, 100}, true, costOfSubscribers},
-	{"sessions", "sessions, whose runs are kept in order", "sessions", []int{10, 100, 1000}, false, costOfSessions},
-	{"payload", "payload", "bytes", []int{256, 2560, 25600}, true, costOfPayload},
-	{"events", "events since the start", "events", []int{10_000, 100_000, 1_000_000}, false, costOfEvents},
-	{"history", "runs in the history", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
-	{"grants", "grants that answer other calls", "grants", []int{10, 100, 1000}, false, costOfGrants},
-	{"undo", "calls that can be undone, a call that deletes a file", "calls", []int{10, 100, 1000}, false, costOfUndo},
+	{"hooks, none of which matches", "hooks", []int{10, 100, 1000}, false, costOfHooks},
+	{"subscribers, each of which gets every event", "subscribers", []int{1, 10, 100}, true, costOfSubscribers},
+	{"sessions, whose runs are kept in order", "sessions", []int{10, 100, 1000}, false, costOfSessions},
+	{"payload", "bytes", []int{256, 2560, 25600}, true, costOfPayload},
+	{"events since the start", "events", []int{10_000, 100_000, 1_000_000}, false, costOfEvents},
+	{"runs in the history", "runs", []int{1000, 10_000, 100_000}, false, costOfHistory},
+	{"grants that answer other calls", "grants", []int{10, 100, 1000}, false, costOfGrants},
+	{"calls that can be undone, a call that deletes a file", "calls", []int{10, 100, 1000}, false, costOfUndo},
 }
 
-// growth plots the processor time of the daemon per event as things grow tenfold and a
+// growth is the processor time of the daemon per event as things grow tenfold and a
 // hundredfold. Flat things may grow by a half; things that have to be touched may cost
 // no more than in proportion.
 func growth(b *bench) (rows []row, err error) {
 	for _, g := range growths {
-		p := plot{file: g.file, title: "daemon's processor time per event", x: g.unit, y: "µs"}
+		var costs []float64
 		var texts []string
 		for _, size := range g.sizes {
 			us, err := b.medianOf(func() (float64, error) { return g.cost(b, size) })
 			if err != nil {
 				return rows, fmt.Errorf("%d %s: %w", size, g.unit, err)
 			}
-			p.points = append(p.points, point{float64(size), us})
+			costs = append(costs, us)
 			texts = append(texts, fmt.Sprintf("%s: %.2f µs", count(float64(size)), us))
 		}
-		first, last := p.points[0], p.points[len(p.points)-1]
-		grown := last.y / first.y
+		grown := costs[len(costs)-1] / costs[0]
 		c := atMost("× 100 costs ≤ 1.5 ×", 1.5, grown, "%.2f ×")
 		if g.linear {
 			c = atMost("× 100 costs ≤ 100 ×", 100, grown, "%.1f ×")
 		}
-		p.flat = !g.linear
-		b.plots = append(b.plots, p)
 		rows = append(rows, row{what: "cost per event as it grows: " + g.what, checks: []check{c},
-			beside: strings.Join(texts, ", ") + " ([plot](benchmarks/" + g.file + ".svg))"})
+			beside: strings.Join(texts, ", ")})
 	}
 	return rows, nil
 }
@@ -110,51 +107,46 @@ func (d *daemon) settled() (time.Duration, error) {
 	return 0, err
 }
 
-func costOfHooks(b *bench, n int) (float64, error) {
-	d, err := b.start(mixed(n))
+// with measures a daemon with some hooks, which ends afterwards.
+func (b *bench) with(h hooks, measure func(d *daemon) (float64, error)) (float64, error) {
+	d, err := b.start(h)
 	if err != nil {
 		return 0, err
 	}
 	defer d.stop()
-	return d.costOf(func() (int, error) { return 50_000, d.send(50_000, noMatch(lineBytes)) })
+	return measure(d)
 }
 
-func costOfPayload(b *bench, size int) (float64, error) {
-	d, err := b.start(nil)
-	if err != nil {
-		return 0, err
-	}
-	defer d.stop()
-	n := min(50_000, 200<<20/size)
+// costOfSent is the mean of n events of a size that no hook matches.
+func (d *daemon) costOfSent(n, size int) (float64, error) {
 	return d.costOf(func() (int, error) { return n, d.send(n, noMatch(size)) })
 }
 
+func costOfHooks(b *bench, n int) (float64, error) {
+	return b.with(mixed(n), func(d *daemon) (float64, error) { return d.costOfSent(50_000, lineBytes) })
+}
+
+func costOfPayload(b *bench, size int) (float64, error) {
+	return b.with(nil, func(d *daemon) (float64, error) { return d.costOfSent(min(50_000, 200<<20/size), size) })
+}
+
 func costOfSubscribers(b *bench, n int) (float64, error) {
-	d, err := b.start(nil)
-	if err != nil {
-		return 0, err
-	}
-	defer d.stop()
-	g, err := d.follow(n, line("bench:fan", "", "", 180))
-	defer g.close()
-	if err != nil {
-		return 0, err
-	}
-	return d.costOf(func() (int, error) {
-		before := g.sent
-		_, err := g.sample(b.sample / 2)
-		return int(g.sent - before), err
+	return b.with(nil, func(d *daemon) (float64, error) {
+		g, err := d.follow(n, line("bench:fan", "", "", 180))
+		defer g.close()
+		if err != nil {
+			return 0, err
+		}
+		return d.costOf(func() (int, error) {
+			before := g.sent
+			_, err := g.sample(b.sample / 2)
+			return int(g.sent - before), err
+		})
 	})
 }
 
-// costOfEvents is the mean of so many events.
 func costOfEvents(b *bench, n int) (float64, error) {
-	d, err := b.start(nil)
-	if err != nil {
-		return 0, err
-	}
-	defer d.stop()
-	return d.costOf(func() (int, error) { return n, d.send(n, noMatch(lineBytes)) })
+	return b.with(nil, func(d *daemon) (float64, error) { return d.costOfSent(n, lineBytes) })
 }
 
 // growingEvents is how many events each measurement of costOfRuns takes.
@@ -183,12 +175,9 @@ func costOfHistory(b *bench, runs int) (float64, error) {
 
 // costOfSessions sends events of many sessions, whose runs are kept in order.
 func costOfSessions(b *bench, sessions int) (float64, error) {
-	d, err := b.start(builtinHook("bench:session"))
-	if err != nil {
-		return 0, err
-	}
-	defer d.stop()
-	return d.costOf(func() (int, error) { return growingEvents, d.runSessions(growingEvents, sessions) })
+	return b.with(builtinHook("bench:session"), func(d *daemon) (float64, error) {
+		return d.costOf(func() (int, error) { return growingEvents, d.runSessions(growingEvents, sessions) })
+	})
 }
 
 // growingCalls is how many calls each measurement of costOfGrants and costOfUndo takes.

@@ -4,9 +4,6 @@
 //	go run ./table                     all rows, some ten minutes
 //	go run ./table -run 'spawn|line'   the rows whose name matches
 //	go run ./table -o ../docs/design/benchmarks.md
-//	go run ./table -run fleet -plots ../docs/design/benchmarks   only the plots of some rows
-//	go run ./table -run against -against /path/to/older/hookd
-//	go run ./table -soak 20m           mixed load instead of the table
 //
 // Everything that is compared runs in turn in the same run; a ratio is the median of the
 // rounds' ratios. A thing that the machine lacks (a compiler, a peer) is a row that says
@@ -44,11 +41,9 @@ var measures = []measure{
 	{"hooks-10000", manyHooks},
 	{"growth", growth},
 	{"decisions", decisions},
-	{"cores", cores},
 	{"fleet", fleetMessages},
 	{"idle", idle},
 	{"size", binarySize},
-	{"against", against},
 }
 
 func main() {
@@ -66,23 +61,16 @@ func run() error {
 	b := &bench{}
 	pattern := flag.String("run", "", "only the measures whose name matches this regular expression")
 	list := flag.Bool("list", false, "list the measures")
-	out := flag.String("o", "", "write the table into this Markdown file, between its two marks, and the plots beside it")
-	plots := flag.String("plots", "", "write the plots of what is measured into this folder, and no table")
-	long := flag.Duration("soak", 0, "put a daemon under mixed load for so long instead")
+	out := flag.String("o", "", "write the table into this Markdown file, between its two marks")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each comparison")
 	flag.DurationVar(&b.sample, "sample", time.Second, "length of one sample")
 	flag.IntVar(&mostDecisions, "decisions", mostDecisions, "decisions in the history at most, of the measure decisions")
 	flag.StringVar(&b.hookd, "hookd", "", "a hookd to measure instead of building one; its hookd-bridge lies beside it")
-	flag.StringVar(&b.other, "against", "", "an older hookd to compare with, in turn with this one (the measure against)")
-	only := flag.String("only", "", "of the measure against only what matches this regular expression")
 	flag.StringVar(&b.profile, "profile", "", "folder for a CPU profile (perf) of each daemon")
 	flag.Parse()
 	wanted, err := regexp.Compile(*pattern)
 	if err != nil {
 		return fmt.Errorf("-run: %w", err)
-	}
-	if b.only, err = regexp.Compile(*only); err != nil {
-		return fmt.Errorf("-only: %w", err)
 	}
 	if *list {
 		for _, m := range measures {
@@ -94,17 +82,11 @@ func run() error {
 		return err
 	}
 	defer b.cleanup()
-	if *long > 0 {
-		return b.soak(*long, *out)
-	}
 	rows := b.measureAll(wanted)
 	report := newReport(b, rows)
 	fmt.Print(report.text())
-	switch {
-	case *plots != "":
-		return writePlots(*plots, b.plots)
-	case *out != "":
-		return report.write(*out, b.plots)
+	if *out != "" {
+		return report.write(*out)
 	}
 	return nil
 }

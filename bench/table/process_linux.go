@@ -13,10 +13,9 @@ import (
 // usage is the processor time that a process has used so far, and the resources that it
 // holds now.
 type usage struct {
-	cpu         time.Duration // of all its threads that live, and of its children that have ended
-	switches    int           // context switches of all its threads
-	rss         int64         // bytes
-	descriptors int
+	cpu      time.Duration // of all its threads that live, and of its children that have ended
+	switches int           // context switches of all its threads
+	rss      int64         // bytes
 }
 
 func usageOf(pid int) (u usage, err error) {
@@ -41,8 +40,6 @@ func usageOf(pid int) (u usage, err error) {
 	if f := strings.Fields(string(rest)); len(f) > 14 {
 		u.cpu += time.Duration(number(f[13])+number(f[14])) * ticks
 	}
-	open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	u.descriptors = len(open)
 	return u, nil
 }
 

@@ -10,10 +10,9 @@ import (
 // usage is the processor time that a process has used so far, and the resources that it
 // holds now.
 type usage struct {
-	cpu         time.Duration
-	switches    int
-	rss         int64
-	descriptors int
+	cpu      time.Duration
+	switches int
+	rss      int64
 }
 
 func usageOf(int) (usage, error) {

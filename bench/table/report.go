@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"text/tabwriter"
@@ -126,27 +125,8 @@ func compact(list []string) (kept []string) {
 	return kept
 }
 
-// write puts the table into a Markdown file, and the plots beside it.
-func (r report) write(file string, plots []plot) error {
-	if err := replaceIn(file, "table", r.markdown()); err != nil {
-		return err
-	}
-	return writePlots(plotsOf(file), plots)
-}
-
-// plotsOf is the folder of the plots that a document shows: called as it is, without its
-// extension.
-func plotsOf(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) }
-
-// writePlots writes each plot into a folder.
-func writePlots(dir string, plots []plot) error {
-	for _, p := range plots {
-		if err := writePlot(dir, p.file, p.svg()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// write puts the table into a Markdown file.
+func (r report) write(file string) error { return replaceIn(file, "table", r.markdown()) }
 
 // replaceIn replaces the text between the two marks called name in a file; the rest of
 // the file is people's.
@@ -162,12 +142,4 @@ func replaceIn(file, name, text string) error {
 		return fmt.Errorf("%s has no marks for the %s: add the lines\n%s%s", file, name, begin, end)
 	}
 	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
-}
-
-// writePlot writes name.svg into a folder, which it makes.
-func writePlot(dir, name, svg string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, name+".svg"), []byte(svg), 0o644)
 }

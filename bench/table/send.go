@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
-	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // flood sends n copies of line over some connections as fast as their answers
@@ -72,30 +69,6 @@ func countAnswers(r io.Reader, n int) (int, error) {
 	return n, nil
 }
 
-// stream sends batches of lines to w for the time of one sample, while another
-// goroutine counts the answers, and returns the answers per second. At most ahead
-// lines are unanswered.
-func stream(w io.Writer, lines []byte, each int, answers *atomic.Int64, sample time.Duration) (float64, error) {
-	const ahead = 64 << 10
-	begin, sent, first := time.Now(), int64(0), answers.Load()
-	for time.Since(begin) < sample {
-		if sent-(answers.Load()-first) > ahead {
-			time.Sleep(50 * time.Microsecond)
-			continue
-		}
-		if _, err := w.Write(lines); err != nil {
-			return 0, err
-		}
-		sent += int64(each)
-	}
-	for begin := time.Now(); answers.Load()-first < sent; time.Sleep(50 * time.Microsecond) {
-		if time.Since(begin) > patience {
-			return 0, fmt.Errorf("%d of %d lines are answered", answers.Load()-first, sent)
-		}
-	}
-	return float64(sent) / time.Since(begin).Seconds(), nil
-}
-
 // counter counts the lines that r delivers until it ends.
 func counter(r io.Reader, lines *atomic.Int64) error {
 	buf := make([]byte, 256<<10)
@@ -106,32 +79,4 @@ func counter(r io.Reader, lines *atomic.Int64) error {
 			return err
 		}
 	}
-}
-
-// lineSender is a connection of a line door and the counters of its answers.
-type lineSender struct {
-	conn    net.Conn
-	answers atomic.Int64
-	done    sync.WaitGroup
-}
-
-func newLineSender(socket string) (*lineSender, error) {
-	c, err := net.Dial("unix", socket)
-	if err != nil {
-		return nil, err
-	}
-	s := &lineSender{conn: c}
-	s.done.Go(func() { counter(c, &s.answers) })
-	return s, nil
-}
-
-// sample sends copies of line for one sample and returns answers per second.
-func (s *lineSender) sample(line []byte, d time.Duration) (float64, error) {
-	each := max(1, 64<<10/len(line))
-	return stream(s.conn, bytes.Repeat(line, each), each, &s.answers, d)
-}
-
-func (s *lineSender) close() {
-	s.conn.Close()
-	s.done.Wait()
 }

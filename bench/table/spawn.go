@@ -25,8 +25,11 @@ func spawnBare(b *bench) ([]row, error) {
 	return b.spawn(program, "no-op without libc", 1.0, 0.42, false)
 }
 
-// spawn compares the daemon, twice, with os/exec, C and, if asked to, peers.
-func (b *bench) spawn(program, what string, overExec, overC float64, withPeers bool) ([]row, error) {
+// overPeer is how many times as fast as the peer the daemon is to be.
+const overPeer = 1.2
+
+// spawn compares the daemon, twice, with os/exec, C and, if asked to, the peer.
+func (b *bench) spawn(program, what string, overExec, overC float64, withPeer bool) ([]row, error) {
 	groups, err := b.start(spawnHooks(program), "HOOKD_CGROUP=false")
 	if err != nil {
 		return nil, err
@@ -48,14 +51,10 @@ func (b *bench) spawn(program, what string, overExec, overC float64, withPeers b
 	list := []contender{
 		{"groups", b.runsSample(groups, mostSpawned)}, {"defaults", b.runsSample(full, mostSpawned)}, loop, limit,
 	}
-	var peers []peer
-	if withPeers {
-		peers = b.spawnPeers(program)
-		for _, p := range peers {
-			defer p.stop()
-			if p.err == nil {
-				list = append(list, contender{p.name, p.sample})
-			}
+	if withPeer {
+		var peer contender
+		if peer, withPeer = b.socat(program); withPeer {
+			list = append(list, peer)
 		}
 	}
 	s, err := contest(b.rounds, list)
@@ -72,12 +71,13 @@ func (b *bench) spawn(program, what string, overExec, overC float64, withPeers b
 			atLeast(fmt.Sprintf("≥ %.2f × os/exec", overExec), overExec, s.ratio(name, "os/exec"), "%.2f ×"),
 			atLeast(fmt.Sprintf("≥ %.2f × C", overC), overC, s.ratio(name, "C"), "%.2f ×"),
 		}
-		if withPeers {
-			rows[i].checks = append(rows[i].checks, abovePeers(s, name, peers))
+		if withPeer {
+			rows[i].checks = append(rows[i].checks, atLeast(fmt.Sprintf("≥ %.1f × %s", overPeer, peerName),
+				overPeer, s.ratio(name, peerName), "%.2f ×"))
 		}
 	}
-	if withPeers {
-		rows[0].beside += "; " + besidePeers(s, peers)
+	if withPeer {
+		rows[0].beside += ", " + peerName + " " + count(s.median(peerName))
 	}
 	return rows, nil
 }
