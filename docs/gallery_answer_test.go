@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -410,7 +411,11 @@ func TestAskNtfy(t *testing.T) {
 		if end := next(a, n.published); end.Sequence != ask.ID || !strings.HasPrefix(end.Title, string(want)+" by ") || len(end.Actions) > 0 {
 			t.Errorf("its end: %+v", end)
 		}
-		n.press(m, "Allow once") // too late
+		n.press(m, "Allow once")
+		if late := next(a, n.published); late.Sequence != ask.ID+"-allow" || late.Title != "The answer does not count" ||
+			!strings.Contains(late.Message, "it was answered before: "+string(want)) || len(late.Actions) > 0 {
+			t.Errorf("pressed too late: %+v", late)
+		}
 	}
 	if grants, err := a.client.Grants(t.Context()); err != nil || len(grants) > 0 {
 		t.Errorf("%+v, %v", grants, err)
@@ -445,6 +450,10 @@ func TestAskNtfyReceiver(t *testing.T) {
 	a.answered(s, ask, client.OutcomeAllow, "ntfy")
 	if got := n.press(m, "Deny"); got != 409 {
 		t.Errorf("a late button: status %d", got)
+	}
+	told := []string{next(a, n.published).Title, next(a, n.published).Title} // of a run, and of the receiver
+	if slices.Sort(told); told[0] != "The answer does not count" || !strings.HasPrefix(told[1], "allow by ") {
+		t.Errorf("the phone is told %q", told)
 	}
 	if grants, err := a.client.Grants(t.Context()); err != nil || len(grants) > 0 {
 		t.Errorf("%+v, %v", grants, err)

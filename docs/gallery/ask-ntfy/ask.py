@@ -63,7 +63,17 @@ def answer(text):
         return 403, "this is no button of this hookd"
     bad = asks.answer(found[1], found[2], "ntfy", found[3])
     print(f"ask-ntfy: {found[2]} {found[1]}: {bad or 'answered'}", flush=True)
+    if bad:
+        refused(found[1], found[2], bad)
     return (409, bad) if bad else (200, asks.BUTTONS[found[2]])
+
+
+def refused(ask, button, why):
+    """Tells the phone that a button did not count: its press looks as if it had. The message about the ask stays."""
+    try:
+        push(f"{ask}-{button}", "The answer does not count", [f"{asks.BUTTONS[button]}: {why}"], 4, [])
+    except SystemExit as e:  # the receiver goes on
+        print(e, file=sys.stderr, flush=True)
 
 
 def call(request, wait=15):
