@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -190,6 +191,18 @@ func TestIndexNamesEveryDocument(t *testing.T) {
 			if file != "README.md" && !strings.Contains(index, "]("+file+")") {
 				t.Errorf("docs/README.md does not lead to %s", file)
 			}
+		}
+	}
+}
+
+// A line of a block is typed as it stands: its explanation is a comment of the shell.
+func TestCommandsAreTypedAsTheyStand(t *testing.T) {
+	files, err := pages()
+	hooktest.Must(t, err)
+	explained := regexp.MustCompile(`(?m)^hookd .*\S {2,}[A-Za-z(].*$`)
+	for _, file := range append(files, "../README.md") {
+		for _, line := range explained.FindAllString(read(t, file), -1) {
+			t.Errorf("%s: the shell reads all of this line, put # before the explanation: %s", file, line)
 		}
 	}
 }
