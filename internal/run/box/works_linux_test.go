@@ -392,6 +392,11 @@ func TestCommitInALinkedWorkingTree(t *testing.T) {
 func TestTemporaryFilesWithoutNamespaces(t *testing.T) {
 	s := newScene(t)
 	s.can(t, Landlock)
+	tmp := filepath.Join(s.home, "tmp") // boxes of other tests take and leave folders in /tmp
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "TMPDIR="+tmp)
 	line := `mktemp -d && [ "$(echo "$(seq 20000)" | wc -l)" = 20000 ] && cat > "$TMPDIR/f" <<< "$(seq 20000)" &&
 		wc -l < "$TMPDIR/f" && cat "$XDG_CACHE_HOME/zsh/dump" && ! echo x > "$XDG_CACHE_HOME/zsh/dump"`
 	r := s.boxed(t, Project, Landlock, line)
