@@ -137,8 +137,7 @@ func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
 	defer c.recovered(&reply, &failed)
 	if err := c.read(ctx); err != nil || mistake != nil {
-		_, isBeyond := errors.AsType[beyond](err)
-		return c.fail(errors.Join(mistake, err), c.guarded() || isBeyond), true
+		return c.fail(errors.Join(mistake, err), c.guarded() || isBeyond(err)), true
 	}
 	if c.handed != nil {
 		if err := c.await(ctx); err != nil {

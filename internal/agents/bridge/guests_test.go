@@ -163,7 +163,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 	short, in := io.Pipe()
 	go io.WriteString(in, "{}") // and stays open
-	if value, err := readOrLeave(t.Context(), short, maxReadTime); err != nil || string(value) != "{}" {
+	if value, err := readOrLeave(t.Context(), &stdin{Reader: short}, maxReadTime); err != nil || string(value) != "{}" {
 		t.Errorf("got %s, %v", value, err)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookd/hookd/internal/base/rawjson"
@@ -117,16 +119,44 @@ func (c *call) readTime() time.Duration {
 	return maxReadTime
 }
 
-func incomplete(after time.Duration) error { return fmt.Errorf("it was not complete after %s", after) }
+// stdin is what an agent writes its payload to.
+type stdin struct {
+	io.Reader
+	began atomic.Bool // it gave a byte
+}
+
+func (s *stdin) Read(p []byte) (n int, err error) {
+	n, err = s.Reader.Read(p)
+	if n > 0 {
+		s.began.Store(true)
+	}
+	return n, err
+}
+
+// incomplete is the error of a payload that took longer than limit. One that has begun is beyond: an agent that is
+// called without a payload writes nothing, and a large call on a busy machine takes as long.
+func (s *stdin) incomplete(limit time.Duration) error {
+	why := fmt.Sprintf("it was not complete after %s", limit)
+	if s.began.Load() {
+		return beyond(why)
+	}
+	return errors.New(why)
+}
 
 // readStdin is readObject for readTime at most.
 func (c *call) readStdin(ctx context.Context) (payload json.RawMessage, err error) {
-	limit := c.readTime()
-	if c.Exit == nil {
-		return readOrLeave(ctx, c.Stdin, limit)
+	if whole, is := c.Stdin.(interface{ Len() int }); is && whole.Len() > MaxPayload {
+		return nil, tooLarge
 	}
-	late := func() neutral.Reply { return c.fail(c.unread(incomplete(limit)), c.guarded()) }
-	c.limitTime(limit, late, true, func() { payload, err = readObject(c.Stdin) })
+	limit, in := c.readTime(), &stdin{Reader: c.Stdin}
+	if c.Exit == nil {
+		return readOrLeave(ctx, in, limit)
+	}
+	late := func() neutral.Reply {
+		err := in.incomplete(limit)
+		return c.fail(c.unread(err), c.guarded() || isBeyond(err))
+	}
+	c.limitTime(limit, late, true, func() { payload, err = readObject(in) })
 	return payload, err
 }
 
@@ -145,9 +175,11 @@ func readObject(in io.Reader) (value json.RawMessage, err error) {
 	case errors.Is(err, io.EOF):
 		err = nil
 	case err != nil && limited.N <= 0:
-		err = beyond(fmt.Sprintf("it is larger than %d bytes", MaxPayload))
+		err = tooLarge
 	case isTooDeep(err):
 		err = tooDeep
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = beyond("it was not complete in time")
 	}
 	return value, err
 }
@@ -160,6 +192,13 @@ func (b beyond) Error() string { return string(b) }
 
 const tooDeep = beyond("it is nested too deeply")
 
+var tooLarge = beyond(fmt.Sprintf("it is larger than %d bytes", MaxPayload))
+
+func isBeyond(err error) bool {
+	_, is := errors.AsType[beyond](err)
+	return is
+}
+
 // isTooDeep reports whether encoding/json gave up for that: it has no error of its own for it.
 func isTooDeep(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "exceeded max depth")
@@ -167,7 +206,7 @@ func isTooDeep(err error) bool {
 
 // readOrLeave is readObject until limit is over or ctx has ended. A reader that hangs
 // costs a goroutine until it returns.
-func readOrLeave(ctx context.Context, in io.Reader, limit time.Duration) (json.RawMessage, error) {
+func readOrLeave(ctx context.Context, in *stdin, limit time.Duration) (json.RawMessage, error) {
 	type read struct {
 		value json.RawMessage
 		err   error
@@ -183,7 +222,7 @@ func readOrLeave(ctx context.Context, in io.Reader, limit time.Duration) (json.R
 	case r := <-done:
 		return r.value, r.err
 	case <-timer.C:
-		return nil, incomplete(limit)
+		return nil, in.incomplete(limit)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

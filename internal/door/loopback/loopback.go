@@ -25,6 +25,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -204,14 +205,20 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(io.LimitReader(r.Body, bridge.MaxPayload+1)) // the bridge answers to one that is larger
-	if err != nil {
+	var payload io.Reader = bytes.NewReader(body)
+	switch {
+	case err == nil:
+		control.SetReadDeadline(time.Time{}) // hooks may take longer
+	case len(body) > 0 && errors.Is(err, os.ErrDeadlineExceeded): // the bridge denies it
+		w.Header().Set("Connection", "close")
+		payload = io.MultiReader(payload, failing{err})
+	default:
 		http.Error(w, "the body was not read", http.StatusBadRequest)
 		return
 	}
-	control.SetReadDeadline(time.Time{}) // hooks may take longer
 	var out, notes bytes.Buffer
 	exit := bridge.Run(r.Context(), bridge.Options{
-		Agent: agent, Stdin: bytes.NewReader(body), Stdout: &out, Stderr: &notes,
+		Agent: agent, Stdin: payload, Stdout: &out, Stderr: &notes,
 		Socket: s.opt.Socket, State: s.opt.State, Getenv: func(string) string { return "" },
 	})
 	if notes.Len() > 0 {
@@ -225,6 +232,11 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(orEmpty(out.Bytes()))
 }
+
+// failing is the end of a body that was not read whole.
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }
 
 // orEmpty returns an empty object for an empty answer, which every caller can parse.
 func orEmpty(answer []byte) []byte {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,6 +166,29 @@ func TestACallThatNoGuardSees(t *testing.T) {
 		status, text := post(t, d, path, strings.Replace(call, "{", `{"more":`+value+`,`, 1))
 		if status != 200 || !strings.Contains(text, `"permissionDecision":"deny"`) || !strings.Contains(text, because) {
 			t.Errorf("got %d %s, want a denial: it is %s", status, text, because)
+		}
+	}
+}
+
+// A large call of a busy agent arrives slowly.
+func TestACallThatDoesNotArriveWhole(t *testing.T) {
+	d := open(t, &hookd{}, Options{})
+	for name, tt := range map[string]struct {
+		body   string
+		end    error
+		status int
+		text   string
+	}{
+		"too slow":        {call[:20], fmt.Errorf("read: %w", os.ErrDeadlineExceeded), 200, `"permissionDecision":"deny"`},
+		"nothing in time": {"", os.ErrDeadlineExceeded, 400, "not read"},
+		"broken off":      {call[:20], io.ErrUnexpectedEOF, 400, "not read"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", path, io.MultiReader(strings.NewReader(tt.body), failing{tt.end}))
+		r.SetPathValue("agent", "claude-code")
+		w := httptest.NewRecorder()
+		d.call(w, r)
+		if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.text) {
+			t.Errorf("%s: got %d %s, want %d with %s", name, w.Code, w.Body, tt.status, tt.text)
 		}
 	}
 }
