@@ -34,7 +34,12 @@ const (
 func (b *Broker) Prepare(ctx context.Context, streams []engine.Stream) error {
 	var failed error
 	for _, s := range streams {
-		if err := b.prepare(ctx, s); err != nil {
+		err := b.prepare(ctx, s)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			// Servers that have just elected a leader may do what they are asked and answer nothing.
+			err = b.prepare(ctx, s)
+		}
+		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("stream %s: %w", s.Name, b.why(err)))
 		}
 		if errors.Is(failed, engine.ErrAway) || errors.Is(failed, context.DeadlineExceeded) || ctx.Err() != nil {
