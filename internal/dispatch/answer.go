@@ -40,7 +40,7 @@ func (rd *reader) readAnswer(a *attempt) {
 				zap.Any("panic", p),
 				zap.Stack("stack"),
 			)
-			a.answer, a.warn = verdict.Answer{Terms: a.match.Policy(), Failure: why, ExitCode: a.out.ExitCode}, true
+			a.answer, a.warn = verdict.Answer{Terms: a.match.Terms(), Failure: why, ExitCode: a.out.ExitCode}, true
 			a.run.Result, a.run.Error = wire.ResultFailed, why
 		}
 		rd.note(a)
@@ -62,7 +62,7 @@ func (rd *reader) readAnswer(a *attempt) {
 	if !a.match.Hook.Capture {
 		out.Stdout = []byte(a.out.Stdout.Head + a.out.Stdout.Tail)
 	}
-	read := rules.Read(a.event.Contract, a.match.Policy(), a.match.Hook.Capture, out)
+	read := rules.Read(a.event.Contract, a.match.Terms(), a.match.Hook.Capture, out)
 	rd.outputs.add(rules.Conversation(a.event), read.Output, time.Now())
 	a.answer, a.aborts, a.warn = read.Answer, read.Aborts, read.Failure != "" && !read.Silent
 	a.warnUndelivered()
@@ -100,14 +100,14 @@ func (rd *reader) read(a *attempt) verdict.Answer {
 	m, out := a.match, a.out
 	c := m.Reading(a.contract)
 	if c == nil || !m.Blocks && out.Exceeded {
-		return verdict.Answer{Terms: m.Policy(), ExitCode: out.ExitCode}
+		return verdict.Answer{Terms: m.Terms(), ExitCode: out.ExitCode}
 	}
 	if len(out.Whole) > rd.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
 		!bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
 		// Only a rewrite may be long, and text is none.
 		out.Exceeded, out.Whole = true, out.Whole[:rd.opts.AnswerBytes]
 	}
-	return verdict.Read(c, m.Policy(), output(out))
+	return verdict.Read(c, m.Terms(), output(out))
 }
 
 // output puts an outcome into the form in which answers are read.

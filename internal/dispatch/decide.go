@@ -132,7 +132,7 @@ func (l decidingLane) lift(v *verdict.Verdict, done []*attempt, list []verdict.A
 	for i, a := range done {
 		if outcome, _ := a.answer.Says(l.contract); outcome == wire.OutcomeDeny || a.failsClosed(l.contract) {
 			denying = append(denying, a.match.Hook)
-			lifted[i] = verdict.Answer{Terms: a.match.Policy()}
+			lifted[i] = verdict.Answer{Terms: a.match.Terms()}
 			if l.contract.Decision == events.DecisionVerdict {
 				lifted[i].PermissionDecision, lifted[i].PermissionReason = "allow", "a person lets this call pass"
 			}
@@ -154,7 +154,7 @@ func (a *attempt) failsClosed(c *events.Contract) bool {
 // doubt asks a person about a call that programs read in different ways: guards may have judged another
 // call than the agent runs.
 func (l decidingLane) doubt(done []*attempt) []verdict.Answer {
-	guard := func(a *attempt) bool { return a.match.Policy().Blocking }
+	guard := func(a *attempt) bool { return a.match.Terms().Blocking }
 	if l.contract.Kind != events.KindToolBefore || !slices.ContainsFunc(done, guard) {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (l decidingLane) stuck(a *attempt) *attempt {
 	return &attempt{
 		event: a.event, contract: a.contract, match: a.match, data: a.data,
 		run:    wire.Run{Hook: a.match.Hook.Name, Result: result, ExitCode: -1, Error: why},
-		answer: verdict.Answer{Terms: a.match.Policy(), Failure: why},
+		answer: verdict.Answer{Terms: a.match.Terms(), Failure: why},
 	}
 }
 

@@ -50,12 +50,12 @@ func (rs *retries) conclude(t *task, r wire.Run) {
 
 // fate is the future of the task after a run.
 func (t *task) fate(r wire.Run, now time.Time) Fate {
-	policy := t.match.Hook.Retry
+	retry := t.match.Hook.Retry
 	switch {
-	case !failed(r.Result) || policy.Max == 0:
+	case !failed(r.Result) || retry.Max == 0:
 		return Fate{Ended: true}
-	case t.attempt < policy.Max:
-		return Fate{Again: now.Add(delay(policy, t.attempt))}
+	case t.attempt < retry.Max:
+		return Fate{Again: now.Add(delay(retry, t.attempt))}
 	}
 	return Fate{Dead: fmt.Sprintf("failed %d times, last: %s", t.attempt+1, r.Error)}
 }

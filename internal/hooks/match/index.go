@@ -47,8 +47,8 @@ func (m Match) Enforced() Match {
 	return m
 }
 
-// Policy returns how the hook's definition treats its answers.
-func (m Match) Policy() verdict.Terms {
+// Terms returns how the hook's definition treats its answers.
+func (m Match) Terms() verdict.Terms {
 	return verdict.Terms{
 		Name: m.Hook.Name, Called: m.Hook.Called, Blocking: m.Blocks,
 		OnError:      string(cmp.Or(m.Hook.OnError, hook.OnErrorWarn)),

@@ -15,7 +15,7 @@ import (
 // number. Making the row takes as long as looking for secrets in the data that history keeps.
 type Prepared struct {
 	row    eventRow
-	policy *Limits
+	limits *Limits
 }
 
 // acceptor takes events in.
@@ -41,7 +41,7 @@ func (s *acceptor) prepare(e *events.Event, pending bool) *Prepared {
 		s.opts.About(e)
 		e.Unread = false
 	}
-	p := s.policy.Load()
+	p := s.limits.Load()
 	return &Prepared{encodeEvent(e, pending, p), p}
 }
 
@@ -85,7 +85,7 @@ func (s *acceptor) arrive(e *events.Event, p *Prepared, hooks []string, done fun
 	if err != nil {
 		return err
 	}
-	a := &accepting{record: record, event: e, hooks: hooks, fate: row.fate(p.policy), sent: e.Sent != nil}
+	a := &accepting{record: record, event: e, hooks: hooks, fate: row.fate(p.limits), sent: e.Sent != nil}
 	a.done = func(err error) {
 		if err != nil {
 			err = fmt.Errorf("accept event %s: %w", e.EventID, err)
@@ -111,7 +111,7 @@ func (s *acceptor) Admits(size int, pending bool) error {
 	switch bytes += arriving; {
 	case arriving > mostArriving:
 		return errBehind
-	case pending && bytes > 0 && bytes+int64(size) > s.policy.Load().QueueBytes:
+	case pending && bytes > 0 && bytes+int64(size) > s.limits.Load().QueueBytes:
 		return ErrQueueFull
 	}
 	return nil

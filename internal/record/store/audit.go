@@ -190,12 +190,12 @@ func (p *pruning) audit(db *database) (more bool, err error) {
 		return false, err
 	}
 	rows, err := oldRows(db, `SELECT n, at, n <= ? FROM audit ORDER BY n LIMIT ?`,
-		int64(s.w.audit.head.N)-p.policy.MaxRuns, auditStep)
+		int64(s.w.audit.head.N)-p.limits.MaxRuns, auditStep)
 	if err != nil {
 		return false, err
 	}
 	due := 0
-	for due < len(rows) && (rows[due].pinned || rows[due].at < nanos(p.now.Add(-p.policy.MaxAge))) {
+	for due < len(rows) && (rows[due].pinned || rows[due].at < nanos(p.now.Add(-p.limits.MaxAge))) {
 		due++
 	}
 	if due < auditLeast {

@@ -98,7 +98,7 @@ func appendDetail(dst []byte, e *events.Event) []byte {
 }
 
 // encodeEvent makes the row of e. While it is pending all of its data is kept,
-// without regard to the policy.
+// without regard to the limits.
 func encodeEvent(e *events.Event, pending bool, p *Limits) eventRow {
 	most := previewBytes
 	if e.Wait && e.Contract != nil && e.Contract.Decidable {

@@ -194,6 +194,6 @@ func (p *pruning) places(db *database) (more bool, err error) {
 		return false, err
 	}
 	_, err = db.exec(`DELETE FROM forward WHERE at < ? AND target NOT IN (SELECT value FROM json_each(?))`,
-		nanos(p.now.Add(-p.policy.MaxAge)), string(inForce))
+		nanos(p.now.Add(-p.limits.MaxAge)), string(inForce))
 	return false, err
 }

@@ -55,7 +55,7 @@ func FuzzEventRow(f *testing.F) {
 	}
 	f.Add([]byte(`{"event":`), -1, "")
 	f.Add([]byte(`{"agent_named":"x"}`), 0, "\x00")
-	policy := &Limits{Payload: PayloadPreview, Redact: func(b []byte) []byte { return b }}
+	limits := &Limits{Payload: PayloadPreview, Redact: func(b []byte) []byte { return b }}
 	f.Fuzz(func(t *testing.T, line []byte, depth int, replay string) {
 		if e, err := (eventRow{detail: line}).decode(nil); err == nil != json.Valid(line) && err == nil || err != nil && !errors.Is(err, errCorrupt) {
 			t.Fatalf("row %q: %+v, %v", line, e, err)
@@ -66,7 +66,7 @@ func FuzzEventRow(f *testing.F) {
 		}
 		now := time.Now().UTC()
 		e := &events.Event{Envelope: env, EventID: events.NewID(now), Seq: 3, Time: now, Depth: depth, ReplayOf: string(bytes.ToValidUTF8([]byte(replay), nil)), Contract: events.For(env.Dialect, env.Event)}
-		row := encodeEvent(e, true, policy)
+		row := encodeEvent(e, true, limits)
 		got, err := row.decode(row.data)
 		if err != nil {
 			t.Fatal(err)

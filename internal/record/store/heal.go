@@ -124,7 +124,7 @@ func (s *healer) salvage(path string) (runs int) {
 			rows = append(rows, pendingRow{hook: hook})
 		}
 		exec := func(db *database) error {
-			err := s.tables.insert(db, e, encodeEvent(e, true, s.policy.Load()), rows)
+			err := s.tables.insert(db, e, encodeEvent(e, true, s.limits.Load()), rows)
 			if refused(err) {
 				s.queue.drop(e.Seq)
 			}

@@ -92,7 +92,7 @@ func TestPayloadPolicy(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }
 	tests := []struct {
 		name     string
-		policy   Payload
+		payload  Payload
 		redact   func([]byte) []byte
 		data     string
 		whole    string // "" = not whole
@@ -118,7 +118,7 @@ func TestPayloadPolicy(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := options(t)
-			o.Limits = Limits{Payload: tt.policy, Redact: tt.redact}
+			o.Limits = Limits{Payload: tt.payload, Redact: tt.redact}
 			s := open(t, o)
 			check := func(when string, e *events.Event) {
 				t.Helper()
@@ -163,7 +163,7 @@ func TestPayloadPolicy(t *testing.T) {
 }
 
 // The payload of an event is looked through once, and again for its runs only
-// where it has something to hide or another policy is in force.
+// where it has something to hide or other limits are in force.
 func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 	looked := 0
 	hide := func(secret string) Limits {
@@ -200,7 +200,7 @@ func TestInputIsRedactedUnlessKnownToBeClean(t *testing.T) {
 	}
 	stricter := hide("shy")
 	if got := input(5, `{"a":"shy"}`, &stricter); got != `{"a":"***"}` {
-		t.Errorf("got %s, which the policy of today hides", got)
+		t.Errorf("got %s, which the limits of today hide", got)
 	}
 }
 

@@ -492,7 +492,7 @@ func (s *mover) move(db *database, e *entry) error {
 			s.w.unread = nil
 		}
 	case held != nil:
-		p := s.policy.Load()
+		p := s.limits.Load()
 		a = accepted{row: encodeEvent(held, len(rows) > 0, p), sent: sentOf(held)}
 		s.pending.noteFate(e.Number, a.row.fate(p))
 	case !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, errRecord) && s.patient(e.Segment):

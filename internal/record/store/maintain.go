@@ -27,7 +27,7 @@ type maintenance struct {
 	forwarding *forwarding
 	dead       *deadLetters
 	auditing   *auditing
-	narrowed   chan struct{} // there is another policy
+	narrowed   chan struct{} // there are other limits
 }
 
 // maintain is the goroutine that merges the log into the database and prunes,

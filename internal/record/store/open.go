@@ -195,13 +195,13 @@ func (s *opener) carry(db *database, st *state) (err error) {
 		s.w.state = before
 	}()
 	for _, w := range s.pending.wholeEvents() {
-		p := s.policy.Load()
+		p := s.limits.Load()
 		row := encodeEvent(w.event, true, p)
 		added, err := insertEvent(db, row)
 		if err != nil {
 			return err
 		}
-		s.pending.noteFate(row.seq, row.fate(p)) // the policy may be another one now
+		s.pending.noteFate(row.seq, row.fate(p)) // the limits may be other ones now
 		if added {
 			st.events++
 		}

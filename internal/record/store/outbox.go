@@ -29,7 +29,7 @@ type outbox struct{ *core }
 // it will not be: ErrOutboxFull when the waiting messages would take more than
 // Limits.QueueBytes. A message that is there already, by its ID, is kept once.
 func (s *outbox) PutOutgoing(ctx context.Context, m Outgoing) error {
-	limit := s.policy.Load().QueueBytes
+	limit := s.limits.Load().QueueBytes
 	err := s.do(ctx, func(db *database) error {
 		var bytes sql.NullInt64
 		if err := db.row(`SELECT bytes FROM outbox_size`).Scan(&bytes); err != nil {
@@ -139,6 +139,6 @@ func (s *outbox) OutboxLoad(ctx context.Context) (l OutboxLoad, err error) {
 
 // refusedOutgoing deletes messages that were set aside longer ago than history is kept.
 func (p *pruning) refusedOutgoing(db *database) (more bool, err error) {
-	_, err = db.exec(`DELETE FROM outbox WHERE refused IS NOT NULL AND at < ?`, nanos(p.now.Add(-p.policy.MaxAge)))
+	_, err = db.exec(`DELETE FROM outbox WHERE refused IS NOT NULL AND at < ?`, nanos(p.now.Add(-p.limits.MaxAge)))
 	return false, err
 }

@@ -26,8 +26,8 @@ type pendingMemory struct {
 	changed map[uint64][]pendingRow  // of events with rows that are no first attempts of a known list of hooks
 	whole   map[uint64]*events.Event // that are held
 	lists   hookLists                // that waiting.hooks numbers
-	policy  *Limits                  // of the newest fate
-	version uint32                   // of policy: it grows with each other one
+	limits  *Limits                  // of the newest fate
+	version uint32                   // of limits: it grows with each change
 	disk    amount                   // in the database
 	only    amount                   // in the journal alone
 	inRAM   int64
@@ -60,7 +60,7 @@ type waiting struct {
 // fate is the known state of an event's row; zero = nothing is known.
 type fate struct {
 	final bool    // it is what history keeps
-	clean *Limits // it has nothing that this policy hides
+	clean *Limits // it has nothing that these limits hide
 }
 
 // pendingRow is a row of the table pending.
@@ -212,8 +212,8 @@ func (l *pendingMemory) noteFate(seq uint64, f fate) {
 }
 
 func (l *pendingMemory) setFate(w *waiting, f fate) {
-	if f.clean != nil && f.clean != l.policy {
-		l.policy = f.clean
+	if f.clean != nil && f.clean != l.limits {
+		l.limits = f.clean
 		l.version++
 	}
 	w.final, w.clean = f.final, 0
@@ -222,13 +222,13 @@ func (l *pendingMemory) setFate(w *waiting, f fate) {
 	}
 }
 
-// fate returns it. Of a policy before the newest it knows nothing any more.
+// fate returns it. Of limits before the newest it knows nothing any more.
 func (l *pendingMemory) fate(seq uint64) (f fate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.events[seq]
 	if f.final = w.final; w.clean != 0 && w.clean == l.version {
-		f.clean = l.policy
+		f.clean = l.limits
 	}
 	return f
 }

@@ -113,7 +113,7 @@ func (s *pendingRuns) record(k events.PendingKey, run *wire.Run, over bool, lean
 				}
 			}
 			if row == nil { // here, since redaction may take long
-				p := s.policy.Load()
+				p := s.limits.Load()
 				row = encodeRun(run, p, s.pending.fate(k.Seq).clean == p)
 			}
 			err := s.tables.insertRun(db, row)

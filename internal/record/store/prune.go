@@ -18,7 +18,7 @@ const (
 	deadRows   = 10_000
 )
 
-// Prune brings history within the policy: runs and events beyond MaxRuns,
+// Prune brings history within the limits: runs and events beyond MaxRuns,
 // older than MaxAge, or the oldest of all while the database is larger than
 // MaxBytes; dead letters older than 30 days or beyond 10,000; ids that senders
 // gave their events after 10 minutes; counts older than their keeping time. Pending
@@ -28,7 +28,7 @@ func (s *maintenance) Prune(ctx context.Context) error {
 	if err := s.mover.FlushEvents(ctx); err != nil {
 		return fmt.Errorf("prune history: %w", err)
 	}
-	p := &pruning{store: s, policy: *s.policy.Load(), now: time.Now()}
+	p := &pruning{store: s, limits: *s.limits.Load(), now: time.Now()}
 	steps := []func(*database) (bool, error){
 		p.dead, p.sent, p.spans, p.runs, p.events, p.decisions, p.sessions, p.audit, p.refusedOutgoing, p.places,
 		p.oldest, p.texts, p.shrink,
@@ -69,7 +69,7 @@ func (s *maintenance) rest(ctx context.Context, t time.Duration) error {
 // tells whether there may be more.
 type pruning struct {
 	store  *maintenance
-	policy Limits
+	limits Limits
 	now    time.Time
 	cursor int64 // events up to here were looked at
 }
@@ -121,7 +121,7 @@ func (p *pruning) spans(db *database) (more bool, err error) {
 
 // runs deletes runs by age and number.
 func (p *pruning) runs(db *database) (more bool, err error) {
-	excess, old := p.store.w.state.runs-p.policy.MaxRuns, nanos(p.now.Add(-p.policy.MaxAge))
+	excess, old := p.store.w.state.runs-p.limits.MaxRuns, nanos(p.now.Add(-p.limits.MaxAge))
 	most := rows(excess)
 	first, err := firstRuns(db, most)
 	if err != nil {
@@ -155,14 +155,14 @@ func (p *pruning) deleteRuns(db *database, rows []oldRow) error {
 
 // events deletes events by age and number, except events that something waits for.
 func (p *pruning) events(db *database) (more bool, err error) {
-	most := rows(p.store.w.state.events - p.policy.MaxRuns)
+	most := rows(p.store.w.state.events - p.limits.MaxRuns)
 	first, err := p.firstEvents(db, most)
 	if err != nil {
 		return false, err
 	}
-	old := nanos(p.now.Add(-p.policy.MaxAge))
+	old := nanos(p.now.Add(-p.limits.MaxAge))
 	for _, r := range first {
-		if p.store.w.state.events <= p.policy.MaxRuns && r.at >= old {
+		if p.store.w.state.events <= p.limits.MaxRuns && r.at >= old {
 			return false, nil
 		}
 		if err := p.deleteEvent(db, r); err != nil {
@@ -176,7 +176,7 @@ func (p *pruning) events(db *database) (more bool, err error) {
 // never kept. All others go with their event.
 func (p *pruning) decisions(db *database) (more bool, err error) {
 	n, err := p.lonelyRows(db, `event_seq < (SELECT min(seq) FROM events) OR at < ?`,
-		nanos(p.now.Add(-p.policy.MaxAge)), pruneRows)
+		nanos(p.now.Add(-p.limits.MaxAge)), pruneRows)
 	return n == pruneRows, err
 }
 
@@ -209,7 +209,7 @@ func (p *pruning) sessions(db *database) (more bool, err error) {
 	n, err := db.exec(`DELETE FROM sessions WHERE (session_id, dialect) IN (SELECT session_id, dialect FROM sessions
 		WHERE last < max(?, ifnull((SELECT last FROM sessions ORDER BY last DESC LIMIT 1 OFFSET ?), 0))
 		ORDER BY last LIMIT ?)`,
-		nanos(p.now.Add(-p.policy.MaxAge)), maxSessions-1, pruneRows)
+		nanos(p.now.Add(-p.limits.MaxAge)), maxSessions-1, pruneRows)
 	if n > 0 {
 		p.store.w.sessions.forget()
 	}
@@ -238,10 +238,10 @@ func (p *pruning) deleteEvent(db *database, r oldRow) error {
 // all.
 func (p *pruning) oldest(db *database) (more bool, err error) {
 	var used int64
-	if err := db.row(usedBytes).Scan(&used); err != nil || used <= p.policy.MaxBytes {
+	if err := db.row(usedBytes).Scan(&used); err != nil || used <= p.limits.MaxBytes {
 		return false, err
 	}
-	most := rows((used - p.policy.MaxBytes) / opCost)
+	most := rows((used - p.limits.MaxBytes) / opCost)
 	if more, err := p.lonely(db, most); more || err != nil {
 		return more, err
 	}

@@ -125,7 +125,7 @@ type StoredEvent struct {
 	*events.Event        // Data is nil unless Whole
 	Size          int    // bytes of data as sent
 	Whole         bool   // Data is all of it, so that the event can be replayed
-	Preview       string // how the data begins; "" when Whole, or where the policy keeps nothing
+	Preview       string // how the data begins; "" when Whole, or where the limits keep nothing
 	Redacted      bool   // secrets were taken out of Data or Preview
 }
 

@@ -26,7 +26,7 @@ var runTexts = [...]func(*wire.Run) *string{
 	func(r *wire.Run) *string { return &r.Stderr.Tail },
 }
 
-// encodeRun makes the row of a run, without the text that the policy hides. clean tells that the
+// encodeRun makes the row of a run, without the text that the limits hide. clean tells that the
 // payload has no such text.
 func encodeRun(run *wire.Run, p *Limits, clean bool) *runRow {
 	r := &runRow{run: run, ended: run.Started.Add(time.Duration(run.DurationMS * float64(time.Millisecond)))}

@@ -139,7 +139,7 @@ type Store struct {
 // core has the things that all parts share.
 type core struct {
 	opts      Options
-	policy    atomic.Pointer[Limits]
+	limits    atomic.Pointer[Limits]
 	queue     *queue
 	pending   *pendingMemory
 	journaled *journaled
@@ -300,8 +300,8 @@ func (s *Store) FirstSeq() uint64 { return s.firstSeq }
 // long as the database does.
 func (s *core) Epoch() string { return *s.counts.epoch.Load() }
 
-// Configure puts a policy in force for everything that comes after. The store prunes at once
-// the history that the policy no longer allows.
+// Configure puts limits in force for everything that comes after. The store prunes at once
+// the history that the limits no longer allow.
 func (s *Store) Configure(p Limits) {
 	if p.Payload == "" {
 		p.Payload = PayloadPreview
@@ -313,7 +313,7 @@ func (s *Store) Configure(p Limits) {
 	if p.Redact == nil {
 		p.Redact = func(text []byte) []byte { return text }
 	}
-	if s.policy.Swap(&p) != nil {
+	if s.limits.Swap(&p) != nil {
 		nudge(s.narrowed)
 	}
 }

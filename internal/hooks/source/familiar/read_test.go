@@ -45,7 +45,7 @@ func TestOnFailureAloneDecides(t *testing.T) {
 	row := events.LookupIn(events.Familiar, "beforeToolCall")
 	for word, want := range map[string]wire.Failure{"warn": wire.FailurePasses, "ignore": wire.FailurePasses, "abort": wire.FailureDenies} {
 		hooks, _ := Parse(agentFile, matter("  - {event: beforeToolCall, action: script, script: exit 0, onFailure: "+word+"}\n"), Options{})
-		a := verdict.Answer{Terms: match.Match{Hook: hooks[0], Blocks: true}.Policy(), Failure: "timed out"}
+		a := verdict.Answer{Terms: match.Match{Hook: hooks[0], Blocks: true}.Terms(), Failure: "timed out"}
 		if got := hooks[0].Failure(); got != want || a.FailureDenies(row) != (want == wire.FailureDenies) {
 			t.Errorf("%s: a failure %s, and denies: %t", word, got, a.FailureDenies(row))
 		}
