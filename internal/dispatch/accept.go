@@ -388,8 +388,8 @@ func (a *acceptance) decide(r *Receipt) {
 	r.Verdict, done, asks, answered = d.verdicts.decide(a.event, a.plan.deciding, a.sender)
 	if r.Verdict = a.keepFirst(r.Verdict); asks != nil && r.Verdict.Asks() {
 		asks.Verdict, asks.Undo = r.Verdict, a.undo
-		verdict, settled := d.opts.Asks.Settle(asks)
-		r.Verdict, answered = verdict, cmp.Or(settled, answered)
+		verdict, byAsk := d.opts.Asks.Await(asks)
+		r.Verdict, answered = verdict, cmp.Or(byAsk, answered)
 	}
 	r.Verdict = d.verdicts.boxed(a.event, r.Verdict, answered)
 	outcome, _ := outcomeOf(r.Verdict)

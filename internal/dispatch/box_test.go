@@ -30,12 +30,12 @@ func (o *oneWay) Box(_ *events.Event, v *verdict.Verdict, _ bool) *verdict.Verdi
 // persons answer each ask so.
 type persons struct {
 	noAsks
-	settle func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered)
+	await func(v *verdict.Verdict) (*verdict.Verdict, *wire.Answered)
 }
 
 func (p persons) Takes(*Question) bool { return true }
 
-func (p persons) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return p.settle(q.Verdict) }
+func (p persons) Await(q *Question) (*verdict.Verdict, *wire.Answered) { return p.await(q.Verdict) }
 
 // keepsOne keeps one file of each call.
 type keepsOne struct{}
@@ -58,7 +58,7 @@ func TestAsksAboutABoxEnd(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, dialect, alone string
-		settle               func(*verdict.Verdict) (*verdict.Verdict, *wire.Answered)
+		await                func(*verdict.Verdict) (*verdict.Verdict, *wire.Answered)
 		told                 wire.Outcome // by the bridge, as its agent's protocol has it
 		is                   wire.Outcome
 		boxed                bool
@@ -73,7 +73,7 @@ func TestAsksAboutABoxEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				boxes := &oneWay{}
 				guard := matchtest.With(matchtest.Hook("guard", "PreToolUse"), func(h *hook.Hook) { h.Blocking = new(true) })
-				b := newBench(t, Options{Boxes: boxes, Asks: persons{settle: tt.settle}, Keeper: keepsOne{}}, []*hook.Hook{guard},
+				b := newBench(t, Options{Boxes: boxes, Asks: persons{await: tt.await}, Keeper: keepsOne{}}, []*hook.Hook{guard},
 					map[string]behaviour{"guard": {stdout: `{"decision":"contain","profile":"project","reason":"unknown"}`}})
 				env, err := events.Parse([]byte(`{"event":"PreToolUse","dialect":"` + tt.dialect + `"` + tt.alone +
 					`,"wait":true,"data":{"session_id":"s","tool_use_id":"c","tool_name":"Bash","tool_input":{"command":"x"}}}`))

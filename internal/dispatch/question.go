@@ -30,12 +30,12 @@ type Asking struct {
 
 // Asks answers verdicts that ask. Its methods are called without a slot.
 type Asks interface {
-	// Takes reports whether Settle would look for an answer now. It does not wait.
+	// Takes reports whether Await would look for an answer now. It does not wait.
 	Takes(q *Question) bool
-	// Settle returns the verdict in place of q.Verdict, and the outcome of the
+	// Await returns the verdict in place of q.Verdict, and the outcome of the
 	// question; nil = it goes to the agent, as it would without hookd. It may wait
 	// until q.Until, and returns when the daemon stops.
-	Settle(q *Question) (*verdict.Verdict, *wire.Answered)
+	Await(q *Question) (*verdict.Verdict, *wire.Answered)
 	// Permit returns the permit of a person with which a call passes that hooks deny, and uses it;
 	// nil = there is none. It waits a bounded time until its use is on disk.
 	Permit(e *events.Event, denying []*hook.Hook) *wire.Answered
@@ -46,10 +46,10 @@ type Asks interface {
 // noAsks leaves each question to the agent.
 type noAsks struct{}
 
-func (noAsks) Takes(*Question) bool                                  { return false }
-func (noAsks) Permit(*events.Event, []*hook.Hook) *wire.Answered     { return nil }
-func (noAsks) Identify(*events.Event) string                         { return "" }
-func (noAsks) Settle(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
+func (noAsks) Takes(*Question) bool                                 { return false }
+func (noAsks) Permit(*events.Event, []*hook.Hook) *wire.Answered    { return nil }
+func (noAsks) Identify(*events.Event) string                        { return "" }
+func (noAsks) Await(q *Question) (*verdict.Verdict, *wire.Answered) { return q.Verdict, nil }
 
 // withQuestion returns v, as a question where it wants a box that cannot be. It also returns the question of v
 // if hookd will look for an answer; else nil.

@@ -166,13 +166,13 @@ func (h *Holder) Takes(q *dispatch.Question) bool {
 	return covered.answers() != nil || h.holds(q, covered.open, time.Now()) > 0
 }
 
-// Settle fits dispatch.Asks.
-func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *wire.Answered) {
+// Await fits dispatch.Asks.
+func (h *Holder) Await(q *dispatch.Question) (*verdict.Verdict, *wire.Answered) {
 	now, about := time.Now(), callsOf(q)
 	covered := h.cover(q, about, now)
 	for g := covered.answers(); g != nil; g = covered.answers() {
 		if used := h.use(g, now); used != nil {
-			return settled(q.Verdict, used, reasons(q.Asking))
+			return withOutcome(q.Verdict, used, reasons(q.Asking))
 		}
 		covered = h.cover(q, about, now)
 	}
@@ -186,11 +186,11 @@ func (h *Holder) Settle(q *dispatch.Question) (*verdict.Verdict, *wire.Answered)
 	}
 	<-a.done
 	h.over(a)
-	return settled(q.Verdict, a.answered, a.Reason)
+	return withOutcome(q.Verdict, a.answered, a.Reason)
 }
 
-// settled is the verdict v, which asks for a reason, with the outcome of its ask.
-func settled(v *verdict.Verdict, a *wire.Answered, reason string) (*verdict.Verdict, *wire.Answered) {
+// withOutcome is the verdict v, which asks for a reason, with the outcome of its ask.
+func withOutcome(v *verdict.Verdict, a *wire.Answered, reason string) (*verdict.Verdict, *wire.Answered) {
 	switch said := saidBy(a, reason); {
 	case a.Answer == wire.OutcomeAllow:
 		return verdict.Approved(v, said), a

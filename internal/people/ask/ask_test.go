@@ -154,7 +154,7 @@ func (b *bench) ask(a asking) *settling {
 	q := a.question()
 	go func() {
 		defer close(s.done)
-		s.verdict, s.answered = b.Settle(q)
+		s.verdict, s.answered = b.Await(q)
 	}()
 	return s
 }
@@ -309,7 +309,7 @@ func TestWhatIsNotHeld(t *testing.T) {
 		b := newBench(t)
 		q := push("git push").question()
 		change(b, q)
-		if v, a := b.Settle(q); a != nil || v != q.Verdict {
+		if v, a := b.Await(q); a != nil || v != q.Verdict {
 			t.Errorf("%s: %+v, %+v", name, v, a)
 		}
 	}
@@ -905,7 +905,7 @@ func TestTheCardMarksWhatMadeAGuardAsk(t *testing.T) {
 			return Look{Repo: &card.Repo{Name: "p"}, Effects: []string{"does it"}, Text: tt.text}
 		}
 		done := make(chan struct{})
-		go func() { b.Settle(q); close(done) }()
+		go func() { b.Await(q); close(done) }()
 		id := b.held(1)[0]
 		a, _ := b.Get(id)
 		marked := ""
