@@ -53,7 +53,7 @@ var wings = []wing{
 		"contract facts hooks dispatch record discovery run proc agents door /client /packaging"},
 	{"daemon", "wires the rooms, starts and stops them in order, answers the socket",
 		"contract facts hooks dispatch record discovery run fleet agents door people proc signals"},
-	{"/cmd/hookd", "commands: flags, tables, exit codes; of decisions only which commands weaken a guard (effects.go)",
+	{"/cmd/hookd", "commands: flags, tables, exit codes; of decisions only which commands weaken a guard (impact.go)",
 		"contract facts hooks record discovery run fleet agents door people daemon proc /client /docs/gallery /sdk"},
 	{"/cmd/hookd-bridge", "the small program that agents call; standard library only", "agents"},
 	{"/cmd/hookd-fleet", "speaks to the NATS servers of a fleet for hookd, which starts it", "fleet"},

@@ -14,10 +14,10 @@ import (
 )
 
 // wasKey is the annotation of a command that stands below a group, or under another name: its
-// name in the table of effects.
+// name in the table of impacts.
 const wasKey = "was"
 
-// named gives a command another name, for its place below a group. The command's effect on guards is
+// named gives a command another name, for its place below a group. The command's impact on guards is
 // looked up by the name that it had.
 func named(name string, cmd *cobra.Command) *cobra.Command {
 	was := cmd.Name()

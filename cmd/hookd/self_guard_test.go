@@ -7,10 +7,10 @@ import (
 )
 
 // The gallery's self-guard denies the commands that weaken guards, and not the commands that
-// only look. The table of programs and the table of effects say the same.
+// only look. The table of programs and the table of impacts say the same.
 func TestSelfGuardKnowsCommands(t *testing.T) {
 	for _, c := range newRoot(&app{}).Commands() {
-		e, known := effects[c.Name()]
+		e, known := impacts[c.Name()]
 		if !known || e.only != nil || len(e.unless) > 0 || c.HasSubCommands() {
 			continue // what it does depends on its words
 		}

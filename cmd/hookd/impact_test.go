@@ -10,7 +10,7 @@ import (
 	"github.com/hookd/hookd/internal/contract/verdict"
 )
 
-// Each command stands in the table of effects, and nothing else does.
+// Each command stands in the table of impacts, and nothing else does.
 func TestEachCommandHasAnEffect(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(cmd *cobra.Command)
@@ -18,12 +18,12 @@ func TestEachCommandHasAnEffect(t *testing.T) {
 		for _, c := range cmd.Commands() {
 			path := pathOf(c)
 			seen[path] = true
-			switch effects[path].kind {
+			switch impacts[path].kind {
 			case looks, acts, answers, weakens:
 			default:
-				t.Errorf("hookd %s is not in the table of effects: can a guard become weaker by it?", path)
+				t.Errorf("hookd %s is not in the table of impacts: can a guard become weaker by it?", path)
 			}
-			for _, flag := range effects[path].unless {
+			for _, flag := range impacts[path].unless {
 				if c.Flags().Lookup(flag) == nil {
 					t.Errorf("hookd %s has no flag --%s", path, flag)
 				}
@@ -32,12 +32,12 @@ func TestEachCommandHasAnEffect(t *testing.T) {
 		}
 	}
 	walk(newRoot(&app{}))
-	for path, e := range effects {
+	for path, e := range impacts {
 		if name, _, _ := strings.Cut(path, " "); e.kind == weakens && !slices.Contains(verdict.WeakeningCommands, name) {
 			t.Errorf("a model may be told to type hookd %s: add it to verdict.WeakeningCommands", name)
 		}
 	}
-	for path := range effects {
+	for path := range impacts {
 		if !seen[path] && path != "help" {
 			t.Errorf("there is no command hookd %s", path)
 		}

@@ -17,27 +17,27 @@ import (
 	"github.com/hookd/hookd/internal/base/system"
 )
 
-// effect tells how a command can change guards.
-type effect struct {
-	kind effectKind
+// impact tells how a command can change guards.
+type impact struct {
+	kind impactKind
 	// unless names flags with which a command that weakens only looks.
 	unless []string
 	// only tells whether this command line weakens; nil = each does.
 	only func(cmd *cobra.Command, args []string) bool
 }
 
-type effectKind string
+type impactKind string
 
 const (
-	looks   effectKind = "looks"   // it changes nothing of hookd
-	acts    effectKind = "acts"    // it changes something, and no guard becomes weaker
-	answers effectKind = "answers" // it answers an ask: the daemon says who may
-	weakens effectKind = "weakens" // a guard may become weaker: an agent's process may not
+	looks   impactKind = "looks"   // it changes nothing of hookd
+	acts    impactKind = "acts"    // it changes something, and no guard becomes weaker
+	answers impactKind = "answers" // it answers an ask: the daemon says who may
+	weakens impactKind = "weakens" // a guard may become weaker: an agent's process may not
 )
 
-// effects is the table of all commands. A command that is not here weakens.
-var effects = func() map[string]effect {
-	table := map[string]effect{
+// impacts is the table of all commands. A command that is not here weakens.
+var impacts = func() map[string]impact {
+	table := map[string]impact{
 		"init":       {kind: weakens, unless: []string{"dry-run"}},
 		"learn":      {kind: weakens, unless: []string{"list"}},
 		"snooze":     {kind: weakens, unless: []string{"end"}},
@@ -56,7 +56,7 @@ var effects = func() map[string]effect {
 			return cmd.Flags().Changed("frozen")
 		}},
 	}
-	for kind, names := range map[effectKind][]string{
+	for kind, names := range map[impactKind][]string{
 		looks: {
 			"agent", "audit", "audit export", "audit verify", "blindspots", "box", "bundle", "bundle show",
 			"completion", "config", "daemon", "decisions", "dev", "dlq", "dlq list", "dlq show", "docs", "doctor",
@@ -80,13 +80,13 @@ var effects = func() map[string]effect {
 		},
 	} {
 		for _, name := range names {
-			table[name] = effect{kind: kind}
+			table[name] = impact{kind: kind}
 		}
 	}
 	return table
 }()
 
-// pathOf is the name of a command in effects: below a group it is the name that it has elsewhere.
+// pathOf is the name of a command in impacts: below a group it is the name that it has elsewhere.
 func pathOf(cmd *cobra.Command) string {
 	path := ""
 	for ; cmd.HasParent(); cmd = cmd.Parent() {
@@ -101,7 +101,7 @@ func pathOf(cmd *cobra.Command) string {
 
 // weakensGuards reports whether a command line may weaken a guard.
 func weakensGuards(cmd *cobra.Command, args []string) bool {
-	e, known := effects[pathOf(cmd)]
+	e, known := impacts[pathOf(cmd)]
 	switch {
 	case !known:
 		return pathOf(cmd) != "" && !cmd.Hidden // cobra's own: __complete
