@@ -60,24 +60,10 @@ type Record struct {
 
 // An EventRecord is an accepted event in the stream.
 type EventRecord struct {
-	EventID   string          `json:"event_id"`
-	Event     string          `json:"event"`
-	Time      time.Time       `json:"time"`
-	Sender    string          `json:"sender"`
-	Dialect   Dialect         `json:"dialect"`
-	SessionID string          `json:"session_id"`
-	AgentID   string          `json:"agent_id"`
-	AgentName string          `json:"agent_name"`
-	Cwd       string          `json:"cwd"`
-	Lane      string          `json:"lane"`
-	Parent    string          `json:"parent"`
-	Tool      string          `json:"tool"`      // canonical name
-	Subject   string          `json:"subject"`   // what it is about, on one line
-	CallID    string          `json:"call_id"`   // of the tool call; "" = it is about none
-	Tried     bool            `json:"tried"`     // a person tries hooks with it
-	ReplayOf  string          `json:"replay_of"` // EventID of the event that it repeats
-	Depth     int             `json:"depth"`     // 0 from an agent, 1 from a hook that ran for such an event, …
-	Data      json.RawMessage `json:"data"`
+	EventHead
+	Lane  string          `json:"lane"`
+	Depth int             `json:"depth"` // 0 from an agent, 1 from a hook that ran for such an event, …
+	Data  json.RawMessage `json:"data"`
 
 	// Of an old event the history may have only the beginning of its data:
 	// then Data is {}, Bytes its size and Preview how it begins.

@@ -33,6 +33,7 @@ type (
 	Directive      = wire.Directive
 	Error          = wire.Error
 	Event          = wire.Envelope
+	EventHead      = wire.EventHead
 	EventQuery     = wire.EventQuery
 	Failure        = wire.Failure
 	FleetAnswer    = wire.FleetAnswer
@@ -54,6 +55,7 @@ type (
 	Hook           = wire.Hook
 	HookList       = wire.Hooks
 	HookStats      = wire.HookStats
+	RunStats       = wire.RunStats
 	Loss           = wire.Loss
 	Outcome        = wire.Outcome
 	Output         = wire.Output

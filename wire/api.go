@@ -388,29 +388,34 @@ type Past struct {
 // MaxPast is the largest EventQuery.Limit of GET /v1/past.
 const MaxPast = 500
 
-// AcceptedEvent is an accepted event without its data.
-type AcceptedEvent struct {
+// EventHead is an accepted event without its data, as lists and the stream have it.
+type EventHead struct {
 	EventID   string    `json:"event_id"`
-	Seq       uint64    `json:"seq"`
-	Time      time.Time `json:"time"`
 	Event     string    `json:"event"`
-	Kind      Kind      `json:"kind,omitempty"`
+	Time      time.Time `json:"time"`
+	Sender    string    `json:"sender,omitempty"`
 	Dialect   Dialect   `json:"dialect,omitempty"`
 	SessionID string    `json:"session_id,omitempty"`
 	AgentID   string    `json:"agent_id,omitempty"`
 	AgentName string    `json:"agent_name,omitempty"`
 	Cwd       string    `json:"cwd,omitempty"`
-	Sender    string    `json:"sender,omitempty"`
-	Tool      string    `json:"tool,omitempty"`
-	Subject   string    `json:"subject,omitempty"`
-	CallID    string    `json:"call_id,omitempty"`  // of the tool call; "" = it is about none
-	ByAgent   bool      `json:"by_agent,omitempty"` // a prompt that no person has typed
-	Tried     bool      `json:"tried,omitempty"`    // a person tries hooks with it
 	Parent    string    `json:"parent,omitempty"`
-	ReplayOf  string    `json:"replay_of,omitempty"`
-	Wait      bool      `json:"wait,omitempty"` // its sender waited for the answer
-	Bytes     int       `json:"bytes"`          // of data, as sent
-	Whole     bool      `json:"whole"`          // the history has all of them
+	Tool      string    `json:"tool,omitempty"`      // canonical name
+	Subject   string    `json:"subject,omitempty"`   // what it is about, on one line
+	CallID    string    `json:"call_id,omitempty"`   // of the tool call; "" = it is about none
+	Tried     bool      `json:"tried,omitempty"`     // a person tries hooks with it
+	ReplayOf  string    `json:"replay_of,omitempty"` // EventID of the event that it repeats
+}
+
+// AcceptedEvent is an accepted event without its data.
+type AcceptedEvent struct {
+	EventHead
+	Seq     uint64 `json:"seq"`
+	Kind    Kind   `json:"kind,omitempty"`
+	ByAgent bool   `json:"by_agent,omitempty"` // a prompt that no person has typed
+	Wait    bool   `json:"wait,omitempty"`     // its sender waited for the answer
+	Bytes   int    `json:"bytes"`              // of data, as sent
+	Whole   bool   `json:"whole"`              // the history has all of them
 }
 
 // EventQuery selects accepted events; the zero value selects the newest 50.
@@ -536,11 +541,10 @@ type Stats struct {
 	Groups []GroupStats `json:"groups,omitempty"` // with by
 }
 
-// GroupStats counts the runs with one agent, with one tool, on one day or in one hour.
-type GroupStats struct {
-	Name     string  `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
+// RunStats counts runs in the time asked for.
+type RunStats struct {
 	Runs     int64   `json:"runs"`
-	Failures int64   `json:"failures"`
+	Failures int64   `json:"failures"` // failed, timed out, did not start
 	Denied   int64   `json:"denied"`
 	WaitedMS float64 `json:"waited_ms"` // by agents, for answers of hooks
 	P50MS    float64 `json:"p50_ms"`    // of the durations of runs; within 5 %
@@ -548,16 +552,16 @@ type GroupStats struct {
 	P99MS    float64 `json:"p99_ms"`
 }
 
-// HookStats counts the runs of one hook in the time asked for.
+// GroupStats counts the runs with one agent, with one tool, on one day or in one hour.
+type GroupStats struct {
+	Name string `json:"name"` // "" = of none; of a day 2006-01-02, of an hour 2006-01-02T15:00:00Z, in UTC
+	RunStats
+}
+
+// HookStats counts the runs of one hook.
 type HookStats struct {
-	Hook     string  `json:"hook"`
-	Runs     int64   `json:"runs"`
-	Failures int64   `json:"failures"` // failed, timed out, did not start
-	Denied   int64   `json:"denied"`
-	WaitedMS float64 `json:"waited_ms"` // by agents, for its answers
-	P50MS    float64 `json:"p50_ms"`    // of the durations; within 5 %
-	P95MS    float64 `json:"p95_ms"`
-	P99MS    float64 `json:"p99_ms"`
+	Hook string `json:"hook"`
+	RunStats
 }
 
 // StatsQuery selects the runs that Stats counts; times are rounded to hours.

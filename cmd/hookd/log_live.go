@@ -161,7 +161,7 @@ func (t *top) draw(p *printer, f topFacts) {
 	)
 	groups := make([]client.GroupStats, 0, 8)
 	for _, s := range hooks[:min(8, len(hooks))] {
-		groups = append(groups, ofHook(s))
+		groups = append(groups, client.GroupStats{Name: s.Hook, RunStats: s.RunStats})
 	}
 	printStats(p, "hook", groups)
 	p.line()

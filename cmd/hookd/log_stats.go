@@ -68,15 +68,10 @@ func stats(a *app, cmd *cobra.Command, q client.StatsQuery) error {
 	return a.print(map[string][]client.HookStats{"hooks": hooks}, func(p *printer) {
 		groups := make([]client.GroupStats, len(hooks))
 		for i, s := range hooks {
-			groups[i] = ofHook(s)
+			groups[i] = client.GroupStats{Name: s.Hook, RunStats: s.RunStats}
 		}
 		printStats(p, "hook", groups)
 	})
-}
-
-func ofHook(s client.HookStats) client.GroupStats {
-	return client.GroupStats{Name: s.Hook, Runs: s.Runs, Failures: s.Failures, Denied: s.Denied,
-		WaitedMS: s.WaitedMS, P50MS: s.P50MS, P95MS: s.P95MS, P99MS: s.P99MS}
 }
 
 func printStats(p *printer, by string, groups []client.GroupStats) {

@@ -73,8 +73,8 @@ func TestOverviewSaysWhatIsDenied(t *testing.T) {
 // Where the history has no denial, why says whether hooks have denied before.
 func TestNoDenial(t *testing.T) {
 	for want, stats := range map[string][]client.HookStats{
-		"nothing was denied yet, as far as hookd knows":                            {{Hook: "a", Runs: 3}},
-		"no denial is in the history any more: it had 3 runs of hooks that denied": {{Denied: 1}, {Denied: 2}},
+		"nothing was denied yet, as far as hookd knows":                            {{Hook: "a", RunStats: client.RunStats{Runs: 3}}},
+		"no denial is in the history any more: it had 3 runs of hooks that denied": {{RunStats: client.RunStats{Denied: 1}}, {RunStats: client.RunStats{Denied: 2}}},
 	} {
 		if got := noDenial(stats).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

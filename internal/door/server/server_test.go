@@ -177,7 +177,7 @@ func (d *daemon) CountDecisions(_ context.Context, q wire.CountQuery) (wire.Coun
 }
 
 func (d *daemon) Accepted(_ context.Context, q wire.EventQuery) (wire.Accepted, *wire.Error) {
-	return wire.Accepted{Events: []wire.AcceptedEvent{{EventID: "e1", SessionID: q.Session, Seq: q.Before}}}, nil
+	return wire.Accepted{Events: []wire.AcceptedEvent{{EventHead: wire.EventHead{EventID: "e1", SessionID: q.Session}, Seq: q.Before}}}, nil
 }
 
 func (d *daemon) Past(_ context.Context, q wire.EventQuery) (wire.Past, *wire.Error) {
@@ -210,7 +210,7 @@ func (d *daemon) Replay(_ context.Context, _ Peer, id string, r wire.Replay) (wi
 }
 
 func (d *daemon) Stats(_ context.Context, q wire.StatsQuery) (wire.Stats, *wire.Error) {
-	return wire.Stats{Hooks: []wire.HookStats{{Hook: q.Hook, Runs: 1}}}, nil
+	return wire.Stats{Hooks: []wire.HookStats{{Hook: q.Hook, RunStats: wire.RunStats{Runs: 1}}}}, nil
 }
 
 func (d *daemon) DeadLetters(_ context.Context, hook string, before int64, limit int) (wire.DeadLetters, *wire.Error) {

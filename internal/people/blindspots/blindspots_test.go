@@ -67,9 +67,9 @@ func TestLook(t *testing.T) {
 	hooktest.Write(t, dir+"s1/subagents/agent-1.jsonl", strings.ReplaceAll(wrote("s1", "inside", 5, false), `"cwd"`, `"isSidechain":true,"agentId":"1","cwd"`), 0o600)
 	hooktest.Write(t, dir+"s2.jsonl", wrote("s2", "a", 1, false)+wrote("s2", "b", 2, false), 0o600)
 	accepted := func(id string) client.AcceptedEvent {
-		return client.AcceptedEvent{
-			EventID: "E" + id, Time: noon, Kind: "tool.before", Dialect: events.ClaudeCode, SessionID: "s1", Tool: "Bash", CallID: id,
-		}
+		return client.AcceptedEvent{Kind: "tool.before", EventHead: client.EventHead{
+			EventID: "E" + id, Time: noon, Dialect: events.ClaudeCode, SessionID: "s1", Tool: "Bash", CallID: id,
+		}}
 	}
 	h := history{
 		session:  "s1",

@@ -123,11 +123,7 @@ func withoutData(record client.Record) json.RawMessage {
 	e := record.Event
 	row := events.For(events.Dialect(e.Dialect), e.Event)
 	raw, err := json.Marshal(acceptedRecord{client.RecordEvent, client.AcceptedEvent{
-		EventID: e.EventID, Seq: record.Seq, Time: e.Time, Event: e.Event, Kind: row.Kind, Dialect: e.Dialect,
-		SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Sender: e.Sender,
-		Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried, Parent: e.Parent,
-		ReplayOf: e.ReplayOf, Bytes: max(e.Bytes, len(e.Data)),
-		Whole: !e.Truncated,
+		EventHead: e.EventHead, Seq: record.Seq, Kind: row.Kind, Bytes: max(e.Bytes, len(e.Data)), Whole: !e.Truncated,
 	}})
 	if err != nil {
 		panic(err) // of our own types: a fault

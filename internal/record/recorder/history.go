@@ -93,11 +93,13 @@ func (r *history) Accepted(ctx context.Context, q wire.EventQuery) (wire.Accepte
 	page, err := r.store.Events(ctx, q)
 	accepted := wire.Accepted{Events: make([]wire.AcceptedEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
+		head := wire.EventHead{
+			EventID: e.EventID, Event: e.Envelope.Event, Time: e.Time, Sender: e.Sender, Dialect: e.Dialect,
+			SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd, Parent: e.Parent,
+			Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried, ReplayOf: e.ReplayOf,
+		}
 		accepted.Events[i] = wire.AcceptedEvent{
-			EventID: e.EventID, Seq: e.Seq, Time: e.Time, Event: e.Envelope.Event, Kind: e.Contract.Kind,
-			Dialect: e.Dialect, SessionID: e.SessionID, AgentID: e.AgentID, AgentName: e.AgentName, Cwd: e.Cwd,
-			Sender: e.Sender, Tool: e.Tool, Subject: e.Subject, CallID: e.CallID, Tried: e.Tried,
-			ByAgent: e.ByAgent, Parent: e.Parent, ReplayOf: e.ReplayOf, Wait: e.Wait,
+			EventHead: head, Seq: e.Seq, Kind: e.Contract.Kind, ByAgent: e.ByAgent, Wait: e.Wait,
 			Bytes: e.Size, Whole: e.Whole,
 		}
 	}
@@ -199,17 +201,15 @@ func (r *history) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, *wi
 	list, err := r.store.Stats(ctx, q)
 	stats := wire.Stats{Hooks: []wire.HookStats{}}
 	for _, s := range list {
-		if q.By != "" && q.By != "hook" {
-			stats.Groups = append(stats.Groups, wire.GroupStats{
-				Name: s.Name, Runs: s.Runs, Failures: s.Failures, Denied: s.Denied, WaitedMS: milliseconds(s.Waited),
-				P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
-			})
-			continue
-		}
-		stats.Hooks = append(stats.Hooks, wire.HookStats{
-			Hook: s.Name, Runs: s.Runs, Failures: s.Failures, Denied: s.Denied, WaitedMS: milliseconds(s.Waited),
+		runs := wire.RunStats{
+			Runs: s.Runs, Failures: s.Failures, Denied: s.Denied, WaitedMS: milliseconds(s.Waited),
 			P50MS: milliseconds(s.P50), P95MS: milliseconds(s.P95), P99MS: milliseconds(s.P99),
-		})
+		}
+		if q.By != "" && q.By != "hook" {
+			stats.Groups = append(stats.Groups, wire.GroupStats{Name: s.Name, RunStats: runs})
+		} else {
+			stats.Hooks = append(stats.Hooks, wire.HookStats{Hook: s.Name, RunStats: runs})
+		}
 	}
 	return stats, unread("the statistics", "", err)
 }
