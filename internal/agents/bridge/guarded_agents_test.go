@@ -53,7 +53,7 @@ var patches = map[string][]string{
 	"kimi":       {"if (reason !== void 0) event.veto(denyToolExecution(reason));", ""},
 	"pi": {
 		"return await runner.emitToolCall({", "return void await runner.emitToolCall({",
-		"                    input: args,\n                });", "                    input: structuredClone(args),\n                });",
+		"input:args})}catch(err){throw err instanceof Error?err:", "input:structuredClone(args)})}catch(err){throw err instanceof Error?err:",
 	},
 	"openclaw": {"const hookResult = await hookRunner.runBeforeToolCall({", "const hookResult = void await hookRunner.runBeforeToolCall({"},
 }
