@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/base/escape"
+	"github.com/hookd/hookd/internal/discovery"
 	"github.com/hookd/hookd/internal/hooks/hook"
 	"github.com/hookd/hookd/internal/proc"
 )
@@ -34,14 +35,20 @@ func (v *visit) states() {
 			}
 		}
 	}
+	snoozed := discovery.NewMarkers(v.Config.DisabledDir()).Snoozed()
 	var off []string
 	active := 0
 	for _, h := range hooks {
 		switch hook.State(h.State) {
 		case hook.Disabled:
-			if byFleet := byFleet(h); len(byFleet) > 0 {
+			byFleet, pause := byFleet(h), slices.IndexFunc(snoozed, func(s discovery.Snoozed) bool { return s.Hook == h.Name })
+			switch {
+			case len(byFleet) > 0:
 				v.problems("hook "+h.Name, byFleet)
-			} else {
+			case pause >= 0:
+				v.say("hook "+h.Name, Note, "hookd snooze "+escape.Quote(h.Name)+" --end", "off until %s, then on again",
+					snoozed[pause].Until.Local().Format("2006-01-02 15:04"))
+			default:
 				off = append(off, h.Name)
 			}
 			continue
