@@ -35,19 +35,22 @@ func (v *visit) states() {
 			}
 		}
 	}
-	snoozed := discovery.NewMarkers(v.Config.DisabledDir()).Snoozed()
+	snoozed := map[string]time.Time{}
+	for _, s := range discovery.NewMarkers(v.Config.DisabledDir()).Snoozed() {
+		snoozed[s.Hook] = s.Until
+	}
 	var off []string
 	active := 0
 	for _, h := range hooks {
 		switch hook.State(h.State) {
 		case hook.Disabled:
-			byFleet, pause := byFleet(h), slices.IndexFunc(snoozed, func(s discovery.Snoozed) bool { return s.Hook == h.Name })
-			switch {
+			end, pauses := snoozed[h.Name]
+			switch byFleet := byFleet(h); {
 			case len(byFleet) > 0:
 				v.problems("hook "+h.Name, byFleet)
-			case pause >= 0:
-				v.say("hook "+h.Name, Note, "hookd snooze "+escape.Quote(h.Name)+" --end", "off until %s, then on again",
-					snoozed[pause].Until.Local().Format("2006-01-02 15:04"))
+			case pauses:
+				v.say("hook "+h.Name, Note, "hookd snooze "+escape.Quote(h.Name)+" --end",
+					"off until %s, then on again", end.Local().Format("2006-01-02 15:04"))
 			default:
 				off = append(off, h.Name)
 			}
