@@ -17,19 +17,19 @@ import (
 type route struct {
 	method, path string
 	access       access
-	effect       effect
+	impact       impact
 	serve        http.HandlerFunc
 	query        string // parameters that it knows, separated by blanks
 }
 
-// effect says how a route can affect guards.
-type effect string
+// impact says how a route can affect guards.
+type impact string
 
 const (
-	looks   effect = "looks"   // it changes nothing
-	acts    effect = "acts"    // it changes something, and no guard becomes weaker
-	weakens effect = "weakens" // a guard may become weaker: Options.Weakens is asked
-	answers effect = "answers" // it answers an ask, or takes a call back: Asks, Fleet and Undo say who may
+	looks   impact = "looks"   // it changes nothing
+	acts    impact = "acts"    // it changes something, and no guard becomes weaker
+	weakens impact = "weakens" // a guard may become weaker: Options.Weakens is asked
+	answers impact = "answers" // it answers an ask, or takes a call back: Asks, Fleet and Undo say who may
 )
 
 // The longer lists of parameters.
@@ -42,7 +42,7 @@ const (
 	fleetParams   = "decision tool agent session hook event event_id cwd q parts shadow since until limit machine through"
 )
 
-// routes is the table of the routes, their users, and their effects. Of the line door, events and pings
+// routes is the table of the routes, their users, and their impact. Of the line door, events and pings
 // are for every user, subscriptions for the owner.
 func (s *Server) routes() []route {
 	o := &s.opt
@@ -195,7 +195,7 @@ func (s *Server) guarded(r route) route {
 		r.serve = func(w http.ResponseWriter, _ *http.Request) { refuse(w, errNoFleet) }
 		return r
 	}
-	if r.effect != weakens {
+	if r.impact != weakens {
 		return r
 	}
 	serve := r.serve
