@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookd/hookd/client"
 	"github.com/hookd/hookd/internal/agents/connect"
@@ -55,6 +56,9 @@ var impacts = func() map[string]impact {
 		"add": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool {
 			return cmd.Flags().Changed("frozen")
 		}},
+		"undo": {kind: weakens, only: func(cmd *cobra.Command, _ []string) bool { // of all else the daemon says who may
+			return cmd.Flags().Changed("purge")
+		}},
 	}
 	for kind, names := range map[impactKind][]string{
 		looks: {
@@ -65,9 +69,9 @@ var impacts = func() map[string]impact {
 			"show", "stats", "status", "tail", "team", "token", "top", "validate", "vault", "version", "whatif",
 			"why",
 		},
-		acts: { // of undo and vault add the daemon says who may
+		acts: { // of vault add the daemon says who may
 			"bridge", "bundle build", "bundle keygen", "dlq retry", "emit", "enable", "fleet accounts",
-			"fleet keygen", "import", "new", "recover", "replay", "serve", "test", "ui", "undo", "vault add",
+			"fleet keygen", "import", "new", "recover", "replay", "serve", "test", "ui", "vault add",
 		},
 		answers: {
 			"allow-ask", "asks", "deny-ask",
@@ -121,6 +125,7 @@ func mayWeaken(a *app, cmd *cobra.Command, args []string) error {
 	ctx, cancel := a.answer(cmd)
 	defer cancel()
 	line := strings.Join(append([]string{cmd.CommandPath()}, args...), " ")
+	cmd.Flags().Visit(func(f *pflag.Flag) { line += " --" + f.Name })
 	sockets, own := guardingSockets(cmd)
 	for i, socket := range sockets {
 		err := client.New(client.Options{Socket: socket, Door: "command"}).MayWeaken(ctx, line)

@@ -11,7 +11,7 @@ import (
 )
 
 // Each command stands in the table of impacts, and nothing else does.
-func TestEachCommandHasAnEffect(t *testing.T) {
+func TestEachCommandHasAnImpact(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
