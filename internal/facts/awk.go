@@ -262,9 +262,21 @@ func (s *toolScript) awk() {
 			}
 		}
 	}
-	for i, t := range tokens { // a pipe into what is no string
-		if t.text == "|" && t.kind == tokenMark && i+1 < len(tokens) && tokens[i+1].kind == tokenName &&
-			tokens[i+1].text != "getline" {
+	for i, t := range tokens { // a pipe to what is no string, or from it
+		if t.text != "|" || t.kind != tokenMark || i == 0 || i+1 == len(tokens) {
+			continue
+		}
+		before, after := tokens[i-1], tokens[i+1]
+		if after.text == "getline" {
+			after = before
+			// "rm" " -rf src" | getline
+			if i > 1 && (tokens[i-2].kind == tokenString || tokens[i-2].kind == tokenName) {
+				after.kind = tokenName
+			}
+		} else if after.text == "|" || before.text == "|" {
+			continue
+		}
+		if after.kind == tokenName || after.text == "(" || after.text == ")" || after.kind == tokenNumber {
 			s.doubt(DoubtEval, "awk runs a command that is made when it runs")
 		}
 	}

@@ -868,7 +868,10 @@ func (f *codeFollower) command(v codeValue, rest []codeValue, k codeCall) {
 		}
 	default:
 		words = []Word{v.word}
-		for _, one := range rest {
+		for i, one := range rest {
+			if i+1 < len(rest) && one.name != "" && one.name == rest[i+1].key {
+				continue // the name of the next argument
+			}
 			if one.list != nil {
 				for _, w := range one.list {
 					if w.key == "" {
@@ -877,7 +880,7 @@ func (f *codeFollower) command(v codeValue, rest []codeValue, k codeCall) {
 				}
 				break
 			}
-			if one.word.Kind == Literal && one.key == "" && !openMode.MatchString(one.word.Text) {
+			if one.word.Kind != "" && one.key == "" && !openMode.MatchString(one.word.Text) {
 				words = append(words, one.word)
 			}
 		}

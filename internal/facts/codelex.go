@@ -167,6 +167,23 @@ func (r *codeReader) closing(from int) int {
 	return 0
 }
 
+// pattern returns the tokens of { a, b: c } before the token at which the reader stands; nil = there is no such text.
+func (r *codeReader) pattern() []codeToken {
+	depth := 0
+	for from := r.at - 1; from >= max(0, r.at-200); from-- {
+		switch t := r.tokens[from]; {
+		case t.kind == tokenMark && t.text == "}":
+			depth++
+		case t.kind == tokenMark && t.text == "{":
+			depth--
+		}
+		if depth == 0 {
+			return r.tokens[min(from+1, r.at-1) : r.at-1]
+		}
+	}
+	return nil
+}
+
 // takeApart gives the names of { a, b: c } the members of a module.
 func (r *codeReader) takeApart(names []codeToken, of codeValue) {
 	for i := 0; i < len(names); i++ {
@@ -255,10 +272,13 @@ func (r *codeReader) expression() (sum codeValue) {
 		r.at = len(r.tokens)
 		return darkValue
 	}
-	key := ""
+	key, apart := "", []codeToken(nil)
 	defer func() {
 		r.depth--
-		sum.key = cmp.Or(key, sum.key)
+		if sum.key = cmp.Or(key, sum.key); key != "" && sum.name != "" { // also where a function is passed by that name
+			r.vars[key] = sum
+		}
+		r.takeApart(apart, sum)
 	}()
 	parts, joins := 0, false
 	add := func(v codeValue) {
@@ -312,6 +332,9 @@ func (r *codeReader) expression() (sum codeValue) {
 		case t.text == "(" || t.text == "[" || t.text == "{":
 			r.at++
 			list := r.list(map[string]string{"(": ")", "[": "]", "{": "}"}[t.text])
+			if t.text == "[" && slices.ContainsFunc(list, func(v codeValue) bool { return v.name != "" }) {
+				r.calls = append(r.calls, codeCall{name: "[", args: list, text: r.written(t)})
+			}
 			if t.text == "(" && len(list) == 1 {
 				add(r.postfix(list[0]))
 			} else {
@@ -328,7 +351,7 @@ func (r *codeReader) expression() (sum codeValue) {
 			r.depth <= 1 || t.text == ":":
 			return sum
 		case t.text == "=" || t.text == "=>": // a named argument
-			key = r.before()
+			key, apart = r.before(), r.pattern()
 			r.at++
 			sum, parts, joins = codeValue{}, 0, false
 		case t.text == "\n":
@@ -421,6 +444,9 @@ func (r *codeReader) operand() codeValue {
 		return r.postfix(r.call(computedMember, codeValue{}, t))
 	case r.is(0, "("):
 		return r.postfix(r.call(name, codeValue{}, t))
+	case r.lang == "perl" && name == "$ENV" && r.is(0, "{") && r.is(1, "HOME") && r.is(2, "}"):
+		r.at += 3
+		return textValue("~")
 	case name == "__dirname" || name == "os.curdir":
 		return textValue(".")
 	case name == "process.env.HOME" || name == "$HOME" || name == "Dir.home":
@@ -477,8 +503,28 @@ func (r *codeReader) written(from codeToken) string {
 	return short(r.text[from.from:end])
 }
 
+// bind gives v to the parameter of a function that follows: import("m").then(m => …).
+func (r *codeReader) bind(v codeValue) {
+	at := r.at
+	for at < len(r.tokens) && slices.Contains([]string{"async", "function", "("}, r.tokens[at].text) {
+		at++
+	}
+	switch {
+	case at+1 >= len(r.tokens):
+	case r.tokens[at].text == "{":
+		if end := r.closing(at); end > 0 {
+			r.takeApart(r.tokens[at+1:end], v)
+		}
+	case r.tokens[at].kind == tokenName && (r.tokens[at+1].text == "=>" || r.tokens[at+1].text == ")"):
+		r.vars[r.tokens[at].text] = v
+	}
+}
+
 // call reads the arguments of a call, and returns its known result.
 func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
+	if module, is := strings.CutSuffix(name, ".then"); is && r.lang == "node" && self.name != "" {
+		r.bind(codeValue{word: darkValue.word, name: module})
+	}
 	r.at++ // (
 	args := r.list(")")
 	r.calls = append(r.calls, codeCall{name: name, self: self, args: args, text: r.written(t)})
@@ -523,6 +569,12 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 			return codeValue{word: Word{Text: first.word.Text, Kind: Pattern}}
 		case w.Kind == Literal:
 			return codeValue{word: Word{Text: w.Text + "/**/" + first.word.Text, Kind: Pattern}}
+		}
+	case "RecursiveIteratorIterator", "IteratorIterator": // of PHP
+		return first
+	case "RecursiveDirectoryIterator", "DirectoryIterator", "FilesystemIterator":
+		if first.word.Kind == Literal {
+			return codeValue{word: Word{Text: first.word.Text + "/**", Kind: Pattern}}
 		}
 	case "homedir", "home":
 		return textValue("~")
@@ -770,7 +822,7 @@ func (l *codeLexer) next() {
 		l.pattern()
 	default:
 		r, size := utf8.DecodeRuneInString(l.text[l.at:])
-		if isNameStart(r) {
+		if isNameStart(r) && (r != '@' || l.lang != "php") {
 			l.name()
 			return
 		}

@@ -143,21 +143,24 @@ func joinWordsText(words []Word) string {
 	return strings.Join(texts, " ")
 }
 
-// decodePowershell decodes the value of -EncodedCommand: base64 of UTF-16.
+// decodePowershell decodes the value of -EncodedCommand: base64 of UTF-16, with blanks, as .NET takes it. Words of a
+// script that could be base64 decode to hardly any letters of ASCII.
 func decodePowershell(text string) (string, bool) {
-	text = strings.TrimSpace(text)
-	if len(text) < 16 || strings.ContainsAny(text, " -;|\"'$(") {
+	given := strings.Join(strings.Fields(text), "")
+	if len(given) < 16 || strings.ContainsAny(given, "-;|\"'$(") {
 		return "", false
 	}
-	b, err := base64.StdEncoding.DecodeString(text)
+	b, err := base64.StdEncoding.DecodeString(given)
 	if err != nil || len(b)%2 != 0 {
 		return "", false
 	}
-	units := make([]uint16, len(b)/2)
+	units, plain := make([]uint16, len(b)/2), 0
 	for i := range units {
-		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
+		if units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8; units[i] < utf8.RuneSelf {
+			plain++
+		}
 	}
-	return string(utf16.Decode(units)), true
+	return string(utf16.Decode(units)), len(given) == len(strings.TrimSpace(text)) || 2*plain > len(units)
 }
 
 // powershellReader splits a script into commands of words.
