@@ -216,11 +216,12 @@ func (o *observerPool) handleEnd(w *observerWorker, died Response) (lost []*Requ
 
 // requeue puts the calls that a worker has not answered in front of the calls that
 // wait. A call fails when this is the second worker that ended with it. A call that
-// the worker had not read does not count, and none does that is innocent of the end.
-func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed []*Request) {
+// the worker had not read does not count, and none does where unrelated: its calls did
+// not end the worker.
+func (o *observerPool) requeue(w *observerWorker, unrelated bool) (failed []*Request) {
 	reached := w.unwritten == nil
 	for _, c := range slices.Backward(w.calls) {
-		died := reached && !innocent
+		died := reached && !unrelated
 		if c.cancelled || died && c.diedOnce {
 			failed = append(failed, c)
 			continue
@@ -234,7 +235,8 @@ func (o *observerPool) requeue(w *observerWorker, innocent bool) (failed []*Requ
 	return failed
 }
 
-// backoff returns how long to wait after the n-th end too many, with jitter.
+// backoff returns the pause before the next start, with jitter; n counts the ends without an answer from
+// deathsBeforeBackOff on.
 func backoff(n int) time.Duration {
 	return pause.About(pause.Doubled(minBackoff, maxBackoff, n))
 }
