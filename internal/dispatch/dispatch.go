@@ -177,7 +177,7 @@ func assemble(l *lifetime) *Dispatcher {
 	records := &runRecords{redact: o.Redact, log: l.log}
 	retries := &retries{lifetime: l}
 	decisions := &decisions{lifetime: l, records: records}
-	tracker := &callTracker{lifetime: l, decisions: decisions, records: records, born: time.Now()}
+	tracker := &callTracker{lifetime: l, decisions: decisions, records: records, began: time.Now()}
 	reader := &reader{lifetime: l, records: records}
 	runs := &runs{lifetime: l, reader: reader, records: records, retries: retries, chain: chain, prompts: prompts}
 	observers := newObservers(l, runs)

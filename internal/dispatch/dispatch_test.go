@@ -166,10 +166,10 @@ func (t *tape) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
 }
 
 func (t *tape) Began(
-	session string, d events.Dialect, id string, born time.Time, in time.Duration,
+	session string, d events.Dialect, id string, began time.Time, in time.Duration,
 ) (first time.Time, asked *wire.Decision, ok bool) {
 	for _, r := range t.before {
-		if r.SessionID == session && r.Dialect == d && r.CallID == id && born.Sub(r.Time) <= in {
+		if r.SessionID == session && r.Dialect == d && r.CallID == id && began.Sub(r.Time) <= in {
 			asked = &r
 		}
 	}

@@ -53,9 +53,9 @@ type Recorder interface {
 	// was given to Decided before.
 	Ended(seq uint64, g wire.Guarded, ran wire.Ran)
 	// Began returns when the first event of a session came; now for an unknown session. asked is the
-	// newest decision on its call with the id that was made in the time until born; nil = there is none, or
-	// the session is not as old as born. ok is false where that cannot be read. It may wait for the disk.
-	Began(session string, d events.Dialect, id string, born time.Time, in time.Duration) (
+	// newest decision on its call with the id, of the time in before this process began; nil = there is none, or
+	// the session came later. ok is false where that cannot be read. It may wait for the disk.
+	Began(session string, d events.Dialect, id string, began time.Time, in time.Duration) (
 		first time.Time, asked *wire.Decision, ok bool,
 	)
 	// Durable reports whether events that are accepted now outlive the process.

@@ -23,7 +23,7 @@ type callTracker struct {
 	*lifetime
 	decisions *decisions
 	records   *runRecords
-	born      time.Time // when New was called
+	began     time.Time // when New was called
 }
 
 // about fills in an event's subject as About does, and returns the call.
@@ -161,12 +161,12 @@ func notObeyed(of call, end ending) string {
 // before it was. Else it reports whether hookd was surely not asked: not where the question may have come to that
 // process.
 func (f *callTracker) unknown(rec *wire.Decision, took time.Duration) (about *call, unguarded bool) {
-	if time.Since(f.born) > longCall && took < longCall {
+	if time.Since(f.began) > longCall && took < longCall {
 		return nil, true
 	}
-	first, was, ok := f.recorder.Began(rec.SessionID, rec.Dialect, rec.CallID, f.born, longCall)
+	first, was, ok := f.recorder.Began(rec.SessionID, rec.Dialect, rec.CallID, f.began, longCall)
 	if was == nil || was.Ran != nil || was.Tool != rec.Tool {
-		return nil, ok && !first.Before(f.born)
+		return nil, ok && !first.Before(f.began)
 	}
 	about = &call{id: was.CallID, event: was.EventID, tool: was.Tool}
 	about.unanswered = was.Told != nil && was.Told.Unsure == Unanswered

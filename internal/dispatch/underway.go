@@ -130,7 +130,7 @@ func (u *underWay) mark(j *Job, killing bool) {
 	j.killing = killing
 }
 
-// lifeOf returns the context of an attempt: with its end a run dies that has not ended.
+// lifeOf returns the context of an attempt: when it ends, a run that has not ended is killed.
 func (l *lifetime) lifeOf(a *attempt) context.Context {
 	if a.counts() {
 		return l.ctx

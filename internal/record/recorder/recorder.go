@@ -188,7 +188,7 @@ func (r *Recorder) Ended(seq uint64, g wire.Guarded, ran wire.Ran) {
 
 // Began fits dispatch.Recorder.
 func (r *Recorder) Began(
-	session string, d events.Dialect, id string, born time.Time, in time.Duration,
+	session string, d events.Dialect, id string, began time.Time, in time.Duration,
 ) (first time.Time, asked *wire.Decision, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
@@ -197,8 +197,8 @@ func (r *Recorder) Began(
 	if err == nil && first.IsZero() {
 		return time.Now(), nil, true
 	}
-	if err == nil && id != "" && first.Before(born) {
-		asked, err = r.store.Asked(ctx, key, id, born.Add(-in))
+	if err == nil && id != "" && first.Before(began) {
+		asked, err = r.store.Asked(ctx, key, id, began.Add(-in))
 	}
 	return first, asked, err == nil
 }
