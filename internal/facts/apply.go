@@ -462,6 +462,7 @@ func (p *applier) act(words []Word) output {
 	p.verbsOfOthers()
 	p.verbsOfOptions()
 	p.leadsOut()
+	p.writesOut()
 	if in := p.sh.stdin; rawPeers[p.name()] && in.known {
 		(&guesser{p.finder}).types(in.text)
 	}
@@ -711,6 +712,27 @@ func (p *applier) leadsOut() {
 	for _, g := range p.a.given {
 		if g.value != nil {
 			silent(g.role, *g.value)
+		}
+	}
+}
+
+// namesOutput finds an option for the file or the folder that a program writes: -o, --out-dir, --output.
+var namesOutput = lazyregexp.New(`^--?(?:o|[a-z-]*(?:out(?:put|file|dir)?|dest|destination|log|report)(?:[-_]?(?:file|dir|directory|path|folder))?)$`)
+
+// writesOut adds what a program writes outside of the project, where it takes any option and one of these names an
+// output: deno compile -o ~/.bashrc.
+func (p *applier) writesOut() {
+	if !p.e.options.any || p.sh.where != "" || p.e.Elsewhere != "" || p.e.runsCommand() {
+		return
+	}
+	for i, w := range p.words {
+		option, value, joined := strings.Cut(w.Text, "=")
+		if !joined && i > 0 {
+			option, value = p.words[i-1].Text, w.Text
+		}
+		if w.Kind == Literal && beyond.MatchString(value) && namesOutput.MatchString(option) &&
+			p.e.options.byName[option] == nil {
+			p.path(KindWrite, w.with(value))
 		}
 	}
 }

@@ -807,6 +807,7 @@ func (r *reading) noteText(text string) {
 var (
 	runVerbs         = wordLists["runVerbs"]
 	scriptVerbs      = names("javascript js node browser evaluate page")
+	appleVerbs       = names("applescript osascript jxa")
 	environmentNouns = names("env environment")
 	cookieNouns      = names("cookie cookies")
 )
@@ -838,8 +839,11 @@ func (r *reading) commandArguments(call neutral.ToolCall, args []argument, verbs
 			found = true
 			r.noteText(a.text)
 			lang := "python"
-			if anyOf(verbs, scriptVerbs) {
+			switch {
+			case anyOf(verbs, scriptVerbs):
 				lang = "node"
+			case anyOf(verbs, appleVerbs):
+				lang = "applescript"
 			}
 			r.bare(a.text).code(lang, Word{Text: a.text, Kind: Literal})
 			if lang == "python" && strings.Contains(a.text, "require(") {

@@ -168,6 +168,10 @@ func (u *use) file() {
 		u.effect(KindSend, "host:"+hostOf(w.known()), w.Kind != Unknown)
 		return
 	}
+	if line, is := strings.CutPrefix(w.Text, "|"); is || strings.HasSuffix(line, "|") && u.name() == "perl" {
+		u.shellText(u.nested(u.name()), w.with(strings.TrimSuffix(line, "|"))) // psql -o '|tee x', perl -n 'ls|'
+		return
+	}
 	u.path(EffectKind(u.ro.name), w)
 }
 
@@ -687,6 +691,9 @@ func (u *use) module() {
 	}
 	if u.sh.r.t.program(w.Text) == nil {
 		u.effect(KindRun, "module:"+w.Text, w.Kind != Unknown)
+	}
+	if u.ro.arg == "perl" && strings.Contains(w.Text, ";") { // perl '-MFOO;CODE'
+		u.code("perl", w)
 	}
 	if u.ro.arg != "python" {
 		return

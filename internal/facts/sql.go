@@ -196,6 +196,7 @@ func (c *finder) statement(words []sqlWord) {
 		words = words[1:]
 	}
 	if words[0].is("with") { // a common table expression may change what it selects
+		(&statement{finder: c, why: why}).functions(words)
 		for i, w := range words {
 			if i > 0 && w.is("delete", "update", "insert", "merge") {
 				c.statement(words[i:])
@@ -246,6 +247,8 @@ func (s *statement) follow(first sqlWord) {
 		if s.what == "plugin" || s.what == "component" {
 			s.doubt(DoubtEval, "the database is given code: "+s.why)
 		}
+	case "export": // of DuckDB: a folder
+		s.attach()
 	case "kill", "shutdown":
 		s.add(KindKill, "process:database")
 	case "vacuum":
@@ -481,6 +484,7 @@ func (s *statement) functions(words []sqlWord) {
 		if i+1 < len(words) && words[i+1].text == "(" && saysDestroy(w.text) {
 			s.effectWhy(KindDelete, "database:", false, s.why)
 		}
+		s.rowsOf(words, i, argument)
 		switch strings.ToLower(w.text) {
 		case "pg_read_file", "pg_read_binary_file", "load_file", "lo_import", "readfile", "pg_ls_dir":
 			if argument.Kind == Literal {
@@ -488,7 +492,7 @@ func (s *statement) functions(words []sqlWord) {
 			}
 		case "lo_export", "writefile":
 			s.path(KindWrite, argument)
-		case "xp_cmdshell", "sys_exec", "sys_eval", "shell":
+		case "xp_cmdshell", "sys_exec", "sys_eval", "shell", "executable":
 			if i+1 < len(words) && words[i+1].kind == '\'' {
 				argument = literal(words[i+1].text)
 			}
@@ -515,6 +519,31 @@ func (s *statement) functions(words []sqlWord) {
 			}
 		}
 	}
+}
+
+// tableFunctions read rows of a file or an address.
+var tableFunctions = wordLists["tableFunctions"]
+
+// rowsOf adds that a statement reads rows of a file or an address, or writes them there: from read_csv('x'),
+// from 'x', insert into function url('x').
+func (s *statement) rowsOf(words []sqlWord, i int, argument Word) {
+	isFunction := tableFunctions[strings.ToLower(words[i].text)]
+	if !isFunction && words[i].is("from", "join") && strings.Contains(s.name(), "duckdb") && i+1 < len(words) &&
+		words[i+1].kind == '\'' {
+		isFunction, argument = true, literal(words[i+1].text)
+	}
+	if !isFunction || argument.Kind != Literal {
+		return
+	}
+	reads, connects := KindRead, KindConnect
+	if i > 0 && words[i-1].is("function") {
+		reads, connects = KindWrite, KindSend
+	}
+	if isURL(argument.Text) {
+		s.effectWhy(connects, "host:"+hostOf(argument.Text), true, s.why)
+		return
+	}
+	s.path(reads, argument)
 }
 
 func (s *statement) isMySQL() bool {
@@ -580,12 +609,14 @@ func (c *finder) metaCommand(line string) {
 		c.statement(append([]sqlWord{{text: "copy"}}, sqlStatements(rest)[0]...))
 	case name == `\o` || name == `\w` || name == `\g` || name == `\gx` || name == `\s` ||
 		name == ".output" || name == ".once" || name == ".save" ||
-		name == ".backup" || name == ".dump" && rest != "":
+		name == ".backup":
 		if command, is := strings.CutPrefix(rest, "|"); is {
 			c.nested("sql").line(command)
 		} else if rest != "" {
 			c.path(KindWrite, literal(rest))
 		}
+	case name == ".import" && strings.HasPrefix(rest, "|"):
+		c.nested("sql").line(strings.SplitN(rest[1:], "'", 2)[0])
 	case name == ".restore":
 		c.effect(KindDelete, "database:", true)
 	case strings.HasPrefix(name, ".") && !slices.Contains(dotLooks, name):
