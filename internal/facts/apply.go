@@ -58,7 +58,7 @@ func (e *entry) stops() bool {
 		case "script", "program", "command", "shell", "module":
 			return true
 		case "code":
-			return !r.repeats // sqlite3 takes options between statements
+			return !r.repeats && r.arg != "jq" // sqlite3 takes options between statements, jq anywhere
 		}
 		return false
 	})
@@ -363,6 +363,9 @@ func (p *applier) followOptions() {
 func (p *applier) given(g given, a *args) {
 	switch {
 	case g.option.value == commandValue && len(g.more) > 0:
+		if len(g.more) == 1 && strings.Contains(g.more[0].Text, " ") { // xterm -e 'rm -r x'
+			p.shellText(p.nested(p.name()), g.more[0])
+		}
 		p.each(g.more, a)
 		if slices.ContainsFunc(p.words, mayEnd) {
 			p.doubt(DoubtWord, "where the command of "+g.name+" ends is only known when it runs")
@@ -462,7 +465,7 @@ func (p *applier) act(words []Word) output {
 	p.verbsOfOthers()
 	p.verbsOfOptions()
 	p.leadsOut()
-	p.writesOut()
+	writesOut(p)
 	if in := p.sh.stdin; rawPeers[p.name()] && in.known {
 		(&guesser{p.finder}).types(in.text)
 	}
@@ -721,7 +724,7 @@ var namesOutput = lazyregexp.New(`^--?(?:o|[a-z-]*(?:out(?:put|file|dir)?|dest|d
 
 // writesOut adds what a program writes outside of the project, where it takes any option and one of these names an
 // output: deno compile -o ~/.bashrc.
-func (p *applier) writesOut() {
+func writesOut(p *applier) {
 	if !p.e.options.any || p.sh.where != "" || p.e.Elsewhere != "" || p.e.runsCommand() {
 		return
 	}

@@ -219,6 +219,9 @@ func (s *toolScript) awk() {
 	}
 	for i, t := range tokens {
 		if t.kind != tokenString {
+			if t.text == "@" && i+1 < len(tokens) && tokens[i+1].text != "include" {
+				s.doubt(DoubtEval, "awk calls a function whose name is made when it runs, or loads one")
+			}
 			if t.kind == tokenName && t.text == "system" && (i+2 >= len(tokens) || tokens[i+2].kind != tokenString ||
 				i+3 < len(tokens) && tokens[i+3].text != ")") {
 				s.doubt(DoubtEval, "awk runs a command that is made when it runs")

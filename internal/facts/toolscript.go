@@ -62,8 +62,11 @@ var (
 	cmdVariable = lazyregexp.New(`%([A-Za-z_][A-Za-z0-9_]*)%`)
 )
 
-// jq follows the variables that a program of jq shows.
+// jq follows the variables that a program of jq or yq shows, and the files that it reads.
 func (s *toolScript) jq() {
+	for _, found := range yqLoad.FindAllStringSubmatch(s.w.Text, 8) {
+		s.path(KindRead, literal(found[1]))
+	}
 	for _, found := range jqVariable.FindAllStringSubmatch(s.w.Text, 8) {
 		if name := found[1]; name == "" || isSecretVariable(name) {
 			s.effect(KindSecret, "env:"+cmp.Or(name, "*"), true)
@@ -92,7 +95,8 @@ func (s *toolScript) rpm() {
 
 var (
 	rpmShell      = lazyregexp.New(`%\((.*?)\)`)
-	jqVariable    = lazyregexp.New(`(?:\$ENV|(?:^|[^.\w"$@])env\b)(?:\.([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
+	yqLoad        = lazyregexp.New(`\bload(?:_\w+)?\(\s*"([^"]*)"`)
+	jqVariable    = lazyregexp.New(`(?:\$ENV|(?:^|[^.\w"$@])(?:str)?env\b)(?:[.(]([A-Za-z_][A-Za-z0-9_]*)|(?:[^\w:"]|$))`)
 	shellVariable = lazyregexp.New(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 )
 
