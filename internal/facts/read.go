@@ -782,7 +782,7 @@ func endsMatter(verbs []string) bool {
 
 var (
 	// sentNouns go to others once they are made: create_tweet.
-	sentNouns = names("tweet tweets toot sms mms fax webhook invitation campaign broadcast payment invoice")
+	sentNouns = names("tweet tweets toot sms mms fax webhook invitation campaign broadcast payment invoice gist gists repository permission permissions")
 	// schedulers run something later.
 	schedulers = names("cron crontab cronjob scheduler launchd systemd autostart")
 	sqlVerbs   = names("query sql execute exec run statement")

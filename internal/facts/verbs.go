@@ -338,8 +338,8 @@ var onlyTries = names("test tests e2e lint check build dev start serve watch typ
 
 // databaseNouns and undoVerbs name together a script that empties a database: db:reset, migrate:undo.
 var (
-	databaseNouns = names("db database migrate migration migrations schema prisma sequelize knex typeorm ecto seed")
-	undoVerbs     = names("reset undo down rollback revert fresh refresh recreate rebuild")
+	databaseNouns = names("db database migrate migration migrations schema prisma sequelize knex typeorm ecto seed flyway liquibase")
+	undoVerbs     = names("reset undo down rollback revert fresh refresh recreate rebuild clean wipe")
 )
 
 // mildVerbs are common names of scripts that only delete their own products.
