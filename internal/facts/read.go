@@ -697,6 +697,10 @@ func (t *unknownTool) texts() {
 			t.known = true
 			t.bare(a.text).address(literal(a.text))
 		}
+		if mutation.MatchString(a.text) {
+			t.known = true
+			t.bare(a.text).effect(KindSend, "service:graphql", true)
+		}
 		if (sqlNames[a.key] || t.has(sqlVerbs)) && looksLikeSQL(a.text) {
 			t.known = true
 			t.noteText(a.text)
@@ -704,6 +708,9 @@ func (t *unknownTool) texts() {
 		}
 	}
 }
+
+// mutation finds a request of GraphQL that changes something.
+var mutation = lazyregexp.New(`^\s*mutation\b[^{]*\{`)
 
 // pathsAnywhere follows the places of files: a file may stand under any name.
 func (t *unknownTool) pathsAnywhere() {
@@ -734,7 +741,7 @@ func (t *unknownTool) service() {
 		c.effect(KindDelete, "service:"+server, true)
 	}
 	inRepository := t.hasArgument("repo") && t.hasArgument("owner")
-	reaches := inRepository || endsMatter(t.verbs) || anyOf(t.verbs, sentNouns)
+	reaches := inRepository || t.hasArgument("attendees") || endsMatter(t.verbs) || anyOf(t.verbs, sentNouns)
 	if t.has(sendVerbs) || reaches && !reads {
 		t.known = true
 		c.effect(KindSend, "service:"+server, true)
@@ -777,7 +784,7 @@ func (t *unknownTool) showsSecrets() bool {
 // endsMatter reports whether a tool ends or takes up a matter that people follow: close_issue, resolve_incident.
 func endsMatter(verbs []string) bool {
 	return anyOf(verbs, names("resolve close acknowledge ack reopen complete")) &&
-		anyOf(verbs, names("incident incidents alert alerts ticket tickets issue issues case conversation thread pr request"))
+		anyOf(verbs, names("position positions incident incidents alert alerts ticket tickets issue issues case conversation thread pr request"))
 }
 
 var (

@@ -617,6 +617,8 @@ func (c *finder) metaCommand(line string) {
 		}
 	case name == ".import" && strings.HasPrefix(rest, "|"):
 		c.nested("sql").line(strings.SplitN(rest[1:], "'", 2)[0])
+	case name == ".import" && rest != "" && rest[0] != '-':
+		c.path(KindRead, literal(strings.Trim(strings.Fields(rest)[0], "'\"")))
 	case name == ".restore":
 		c.effect(KindDelete, "database:", true)
 	case strings.HasPrefix(name, ".") && !slices.Contains(dotLooks, name):

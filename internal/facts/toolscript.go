@@ -50,6 +50,7 @@ func (s *toolScript) follow(lang string) (known bool) {
 		s.makefile()
 	case "cmd":
 		text := cmdHome.ReplaceAllString(strings.ReplaceAll(s.w.Text, `\`, "/"), "~")
+		text = cmdType.ReplaceAllString(text, "${1}cat ") // type of cmd prints a file
 		s.nested("cmd").line(cmdVariable.ReplaceAllString(text, "$${$1}"))
 	default:
 		return false
@@ -59,6 +60,7 @@ func (s *toolScript) follow(lang string) (known bool) {
 
 var (
 	cmdHome     = lazyregexp.New(`(?i)%(?:userprofile|homedrive%%homepath|homepath|home)%`)
+	cmdType     = lazyregexp.New(`(?i)(^|[&|(]\s*)type\s+`)
 	cmdVariable = lazyregexp.New(`%([A-Za-z_][A-Za-z0-9_]*)%`)
 )
 
