@@ -324,6 +324,8 @@ func (f *codeFollower) direct(k codeCall) codeCall {
 		k.name = k.name[:at]
 	case f.lang == "node" && (method == "call" || method == "bind") && len(k.args) > 0:
 		k.name, k.args = k.name[:at], k.args[1:]
+	case f.lang == "node" && method == "apply" && len(k.args) > 1 && k.args[1].list != nil:
+		k.name, k.args = k.name[:at], k.args[1].list
 	}
 	return k
 }

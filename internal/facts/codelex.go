@@ -623,6 +623,9 @@ func (r *codeReader) joinedPath(args []codeValue) codeValue {
 	return codeValue{word: w}
 }
 
+// tags are members that run the template behind them, with the call that each is.
+var tags = map[string]string{"$": "`", "$executeRaw": "*.$executeRaw", "$queryRaw": "*.$executeRaw", "sql": "*.$executeRaw"}
+
 // postfix reads the parts behind a value: .name, .name(…), ["name"], (…).
 func (r *codeReader) postfix(v codeValue) codeValue {
 	for r.at < len(r.tokens) {
@@ -631,9 +634,10 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 		case t.kind == tokenMember:
 			r.at++
 			name := t.text
-			if next := r.peek(0); r.lang == "node" && name == "$" && next.kind == tokenString && r.text[next.from] == '`' {
+			called, isTag := tags[name] // db.$executeRaw`…`
+			if next := r.peek(0); isTag && r.lang == "node" && next.kind == tokenString && r.text[next.from] == '`' {
 				r.at++
-				r.calls = append(r.calls, codeCall{name: "`", args: []codeValue{r.interpolated(next)}, text: next.text})
+				r.calls = append(r.calls, codeCall{name: called, args: []codeValue{r.interpolated(next)}, text: next.text})
 				return darkValue
 			}
 			if v.name != "" {
