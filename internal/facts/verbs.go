@@ -349,7 +349,7 @@ var mildVerbs = names("clear remove rm del prune uninstall")
 func (p *applier) scripts() {
 	words := strings.Fields(p.called)
 	for _, w := range p.a.operands[:min(2, len(p.a.operands))] {
-		if isURL(w.Text) && urlRunners[words[0]] {
+		if isURL(w.Text) && urlRunners[words[0]] && !(words[0] == "dotnet" && localHosts[hostOf(w.Text)]) {
 			p.started(w, "")
 		}
 	}
