@@ -637,7 +637,8 @@ func (r *codeReader) postfix(v codeValue) codeValue {
 			called, isTag := tags[name] // db.$executeRaw`…`
 			if next := r.peek(0); isTag && r.lang == "node" && next.kind == tokenString && r.text[next.from] == '`' {
 				r.at++
-				r.calls = append(r.calls, codeCall{name: called, args: []codeValue{r.interpolated(next)}, text: next.text})
+				args := []codeValue{r.interpolated(next)}
+				r.calls = append(r.calls, codeCall{name: called, args: args, text: next.text})
 				return darkValue
 			}
 			if v.name != "" {

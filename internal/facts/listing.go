@@ -86,6 +86,9 @@ func (c *finder) found(a *args) (words []Word) {
 	} else {
 		names = soughtNames(c.words)
 	}
+	if isFd := c.name() == "fd" || c.name() == "fdfind"; !isFd || a.has("-H") || a.has("--hidden") || a.has("-u") {
+		names = c.withHidden(names)
+	}
 	roots = slices.DeleteFunc(slices.Clone(roots), func(w Word) bool {
 		return w.Text == "(" || w.Text == ")" || w.Text == "!"
 	})
@@ -192,6 +195,18 @@ func filtered(words []Word, expression Word, inverted bool) (left []Word) {
 		}
 	}
 	return left
+}
+
+// withHidden adds names with a dot in the place of a first *, where these have secrets: *.env* is also .env.
+func (c *finder) withHidden(names []string) []string {
+	for _, name := range slices.Clip(names) {
+		rest, is := strings.CutPrefix(name, "*")
+		hidden := "." + strings.TrimLeft(rest, ".?")
+		if _, ok := places().secret.find("/**/"+hidden, c.sh.r.env.Home, true); is && ok && hidden != "." {
+			names = append(names, hidden)
+		}
+	}
+	return names
 }
 
 // globsOf are globs that fit the same names as a regular expression: one for each of its
