@@ -118,7 +118,7 @@ func TestFunctionsAreShort(t *testing.T) {
 
 // mostGo is how many lines of Go the tree may have without tests, see decision 0151. It falls with each deletion. A
 // feature that needs more lines raises it in a commit of its own, which says why.
-const mostGo = 178_540
+const mostGo = 178_560
 
 func TestTreeIsLight(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "-z", "--", "*.go", ":!*_test.go").Output()
