@@ -87,7 +87,7 @@ func (c *finder) found(a *args) (words []Word) {
 		names = soughtNames(c.words)
 	}
 	if isFd := c.name() == "fd" || c.name() == "fdfind"; !isFd || a.has("-H") || a.has("--hidden") || a.has("-u") {
-		names = c.withHidden(names)
+		names = withHidden(names, c.sh.r.env.Home)
 	}
 	roots = slices.DeleteFunc(slices.Clone(roots), func(w Word) bool {
 		return w.Text == "(" || w.Text == ")" || w.Text == "!"
@@ -198,11 +198,11 @@ func filtered(words []Word, expression Word, inverted bool) (left []Word) {
 }
 
 // withHidden adds names with a dot in the place of a first *, where these have secrets: *.env* is also .env.
-func (c *finder) withHidden(names []string) []string {
+func withHidden(names []string, home string) []string {
 	for _, name := range slices.Clip(names) {
 		rest, is := strings.CutPrefix(name, "*")
 		hidden := "." + strings.TrimLeft(rest, ".?")
-		if _, ok := places().secret.find("/**/"+hidden, c.sh.r.env.Home, true); is && ok && hidden != "." {
+		if _, ok := places().secret.find("/**/"+hidden, home, true); is && ok && hidden != "." {
 			names = append(names, hidden)
 		}
 	}
