@@ -859,6 +859,7 @@ func (r *reading) commandArguments(call neutral.ToolCall, args []argument, verbs
 			if looksLikeLine(a.text) { // the language is not said
 				r.shell(a.text, false)
 			}
+		case sqlNames[a.key] && slices.Contains(verbs, "sql"): // statements, in which select is no word of a shell
 		case runs && looksLikeLine(a.text) && strings.ContainsAny(a.text, " \n"):
 			found = true
 			r.noteText(a.text)
