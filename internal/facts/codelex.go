@@ -66,6 +66,7 @@ type codeReader struct {
 	at     int
 	depth  int
 	vars   map[string]codeValue
+	whole  []string // modules all whose functions the code has by their own names: from subprocess import *
 	calls  []codeCall
 	joined int                    // bytes of all texts that were joined
 	loose  func(name string) bool // a function that may be called without brackets
@@ -167,6 +168,13 @@ func (r *codeReader) closing(from int) int {
 	return 0
 }
 
+// passesOn adds a list with functions as a call that gets them: [s("ls") for s in [os.system]]
+func (r *codeReader) passesOn(t codeToken, list []codeValue) {
+	if t.text == "[" && slices.ContainsFunc(list, func(v codeValue) bool { return v.name != "" }) {
+		r.calls = append(r.calls, codeCall{name: "[", args: list, text: r.written(t)})
+	}
+}
+
 // pattern returns the tokens of { a, b: c } before the token at which the reader stands; nil = there is no such text.
 func (r *codeReader) pattern() []codeToken {
 	depth := 0
@@ -244,6 +252,9 @@ func (r *codeReader) imports() bool {
 		loads(words[1].text)
 		from = words[1].text + "."
 		words = words[2:]
+		if words[len(words)-1].text == "*" {
+			r.whole = append(r.whole, from)
+		}
 	}
 	for i := 1; i < len(words); i++ {
 		if words[i].kind != tokenName {
@@ -332,9 +343,7 @@ func (r *codeReader) expression() (sum codeValue) {
 		case t.text == "(" || t.text == "[" || t.text == "{":
 			r.at++
 			list := r.list(map[string]string{"(": ")", "[": "]", "{": "}"}[t.text])
-			if t.text == "[" && slices.ContainsFunc(list, func(v codeValue) bool { return v.name != "" }) {
-				r.calls = append(r.calls, codeCall{name: "[", args: list, text: r.written(t)})
-			}
+			r.passesOn(t, list)
 			if t.text == "(" && len(list) == 1 {
 				add(r.postfix(list[0]))
 			} else {
@@ -355,6 +364,9 @@ func (r *codeReader) expression() (sum codeValue) {
 			r.at++
 			sum, parts, joins = codeValue{}, 0, false
 		case t.text == "\n":
+			r.at++
+		case t.text == "&" && parts == 0 && r.lang == "perl" && r.is(1, "{"): // &{"sys"."tem"}("ls")
+			r.calls = append(r.calls, codeCall{name: computedMember, text: r.written(t)})
 			r.at++
 		default:
 			if r.at++; parts > 0 {
@@ -528,6 +540,11 @@ func (r *codeReader) call(name string, self codeValue, t codeToken) codeValue {
 	r.at++ // (
 	args := r.list(")")
 	r.calls = append(r.calls, codeCall{name: name, self: self, args: args, text: r.written(t)})
+	for _, module := range r.whole[:min(len(r.whole), 4)] {
+		if !strings.Contains(name, ".") {
+			r.calls = append(r.calls, codeCall{name: module + name, args: args, text: r.written(t)})
+		}
+	}
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	first := darkValue
 	if len(args) > 0 {

@@ -40,7 +40,7 @@ func (sh *shell) secretVariable(p *syntax.ParamExp, name string, w Word, known b
 
 // environment finds the variables that code of another language reads: `os.environ`, with the
 // name that follows.
-var environment = lazyregexp.New(`(?:\benvironb?\b|\bprocess\.env\b|\bENVIRON\b|[%$]ENV\b|\bENV\b|\bgetenv\b` +
+var environment = lazyregexp.New(`(?:\benvironb?\b|\bprocess(?:\.env\b|\[["']env["']\])|\bENVIRON\b|[%$]ENV\b|\bENV\b|\bgetenv\b` +
 	`|\bDeno\.env\b|\$_ENV\b|\$_SERVER\b)(?:\.(?:get|fetch|pop|setdefault)\b)?[\[({.]*["']?([A-Za-z_][A-Za-z0-9_]*)?`)
 
 // environ adds the secret variables that code shows.
