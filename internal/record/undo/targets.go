@@ -120,10 +120,10 @@ func (a *aimer) effect(e *facts.Effect) {
 		a.plain(e, effectWrite, false)
 	case program == "mv":
 		// its source has it
+	case program == "rsync" && !a.local(e): // from another machine: any file there may be replaced
+		a.plain(e, rsyncEffect(c), true)
 	case slices.Contains([]string{"cp", "install", "ln", "rsync"}, program):
 		a.copied(e, c, program)
-	case program == "rsync" && !a.local(e):
-		a.plain(e, rsyncEffect(c), true)
 	case slices.Contains(replacers, program):
 		a.links(e, c)
 		a.plain(e, effectReplace, true)

@@ -292,6 +292,21 @@ func TestWhatCannotComeBackIsSaidBefore(t *testing.T) {
 	}
 }
 
+// The files of another machine are not known: each file that they could replace is kept.
+func TestCopiesFromAnotherMachineKeepTheFolder(t *testing.T) {
+	for line, files := range map[string]int{
+		"rsync -a far:src/ d/": 2, "rsync -a --inplace --delete far:src/ d": 2, "rsync -a far:src/a d/e/": 1,
+	} {
+		v := newVaultTest(t)
+		v.write("d/b", "old")
+		v.write("d/e/a", "old")
+		r := v.k.Keep(call(v.work), factsOf(line, v.work))
+		if r.Files != files || len(r.Lost) > 0 {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+}
+
 // volume is a file system: where the vault is, and where the files are.
 type volume struct {
 	name, vault, work string
