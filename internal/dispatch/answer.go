@@ -83,7 +83,7 @@ func (rd *reader) whole(a *attempt) int {
 	m := a.match
 	switch r := m.Reading(a.contract); {
 	case m.Hook.Capture:
-		return rd.opts.AnswerBytes
+		return verdict.AnswerBytes
 	case m.Rules.Read != nil:
 		return 0 // the kept part is enough for a message
 	case r == nil:
@@ -91,7 +91,7 @@ func (rd *reader) whole(a *attempt) int {
 	case m.Blocks && r.Rewrite != events.RewriteNone:
 		return rd.opts.RewriteBytes
 	default:
-		return rd.opts.AnswerBytes
+		return verdict.AnswerBytes
 	}
 }
 
@@ -102,10 +102,10 @@ func (rd *reader) read(a *attempt) verdict.Answer {
 	if c == nil || !m.Blocks && out.Exceeded {
 		return verdict.Answer{Terms: m.Terms(), ExitCode: out.ExitCode}
 	}
-	if len(out.Whole) > rd.opts.AnswerBytes && c.PlainText != events.PlainReplaces &&
+	if len(out.Whole) > verdict.AnswerBytes && c.PlainText != events.PlainReplaces &&
 		!bytes.HasPrefix(bytes.TrimSpace(out.Whole), []byte("{")) {
 		// Only a rewrite may be long, and text is none.
-		out.Exceeded, out.Whole = true, out.Whole[:rd.opts.AnswerBytes]
+		out.Exceeded, out.Whole = true, out.Whole[:verdict.AnswerBytes]
 	}
 	return verdict.Read(c, m.Terms(), output(out))
 }

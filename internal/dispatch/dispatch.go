@@ -77,8 +77,7 @@ type Options struct {
 	MaxEvents int   // events that may wait for their observers; 0 = 10,000
 	MaxBytes  int64 // of payload in memory: see QueueShare; 0 = 64 MiB
 
-	AnswerBytes  int // of stdout that are read for an answer; 0 = 1 MiB
-	RewriteBytes int // the same for a rewriting event; 0 = 16 MiB
+	RewriteBytes int // as verdict.AnswerBytes, of an event whose answer rewrites it; 0 = 16 MiB
 
 	// Redact takes secrets out of the parts of a payload or an answer that people are shown:
 	// JSON or text. It returns the same slice when there are none. nil = none.
@@ -137,7 +136,6 @@ func New(o Options) *Dispatcher {
 	setDefault(&o.Decidable, usual.SlotsDecidable)
 	setDefault(&o.MaxEvents, usual.QueueMaxEvents)
 	setDefault(&o.MaxBytes, usual.QueueMaxBytes)
-	setDefault(&o.AnswerBytes, 1<<20)
 	setDefault(&o.RewriteBytes, 16<<20)
 	if o.Log == nil {
 		o.Log = zap.NewNop()

@@ -13,6 +13,9 @@ import (
 	"github.com/hookd/hookd/internal/events"
 )
 
+// AnswerBytes is how many bytes of a hook's output are read as an answer, but of an answer that rewrites.
+const AnswerBytes = 1 << 20
+
 // Read reads the answer of one run of a hook that was given an event with contract c.
 // It never fails: output that cannot be read is an Answer with a Failure.
 func Read(c *events.Contract, p Terms, out Output) Answer {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookd/hookd/internal/base/pause"
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/proc"
 )
 
@@ -402,7 +403,7 @@ func (w *awaitedWorker) ask(q *asked, c *Request, until time.Time) (ans Response
 // exchange writes the line and reads until its answer.
 func (w *awaitedWorker) exchange(c *Request) ([]byte, error) {
 	_ = w.proc.Write(c.Line) // an error shows below, as the end of its output, or at the deadline
-	limit := max(c.Limit, AnswerBytes)
+	limit := max(c.Limit, verdict.AnswerBytes)
 	for {
 		for line, ok := w.lines.next(); ok; line, ok = w.lines.next() {
 			id, body, err := parse(line)

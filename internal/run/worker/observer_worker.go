@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookd/hookd/internal/contract/verdict"
 	"github.com/hookd/hookd/internal/proc"
 )
 
@@ -131,7 +132,7 @@ type reply struct {
 func (w *observerWorker) read() {
 	var replies []reply
 	for w.broken == nil {
-		if err := w.lines.fill(AnswerBytes, w.proc.Read); err != nil {
+		if err := w.lines.fill(verdict.AnswerBytes, w.proc.Read); err != nil {
 			if errors.Is(err, errTooLong) {
 				w.broken = err
 			}

@@ -39,8 +39,6 @@ import (
 const (
 	// InFlight is how many lines of observers a worker may have unanswered.
 	InFlight = 64
-	// AnswerBytes is the longest answer, in bytes, unless its call allows more.
-	AnswerBytes = 1 << 20
 	// maxUnwritten bounds the bytes that wait to be written to one worker.
 	maxUnwritten = 1 << 20
 	// A worker whose stdin was closed gets SIGTERM after termAfter and is killed
@@ -81,7 +79,7 @@ type Request struct {
 	ID      string // the event_id that the answer must carry
 	Line    []byte // one line of JSON, newline included; not changed
 	Timeout time.Duration
-	Limit   int // the longest answer in bytes; AnswerBytes if less
+	Limit   int // the longest answer in bytes; verdict.AnswerBytes if less
 	Depth   int // the depth of the event, for Options.Joined
 	// Done is called once with the answer to a submitted call. It must not block.
 	Done func(Response)
