@@ -108,7 +108,7 @@ func weakensGuards(cmd *cobra.Command, args []string) bool {
 	e, known := impacts[pathOf(cmd)]
 	switch {
 	case !known:
-		return pathOf(cmd) != "" && !cmd.Hidden // cobra's own: __complete
+		return !slices.Contains([]string{"", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}, pathOf(cmd))
 	case e.kind != weakens:
 		return false
 	case slices.ContainsFunc(e.unless, cmd.Flags().Changed):
