@@ -137,7 +137,7 @@ func (c *call) finish(reply neutral.Reply, failed bool) (exit int) {
 func (c *call) answer(ctx context.Context, mistake error) (reply neutral.Reply, failed bool) {
 	defer c.recovered(&reply, &failed)
 	if err := c.read(ctx); err != nil || mistake != nil {
-		return c.fail(errors.Join(mistake, err), c.guarded() || isBeyond(err)), true
+		return c.fail(errors.Join(mistake, err), c.hasSystemDaemon() || isBeyond(err)), true
 	}
 	if c.handed != nil {
 		if err := c.await(ctx); err != nil {
@@ -157,7 +157,7 @@ var unseen = []client.Code{client.CodeTooLarge, client.CodeBadJSON}
 // recovered makes a panic of the function that defers it an answer.
 func (c *call) recovered(reply *neutral.Reply, failed *bool) {
 	if p := recover(); p != nil {
-		*reply, *failed = c.fail(fmt.Errorf("internal error: %v", p), c.guarded()), true
+		*reply, *failed = c.fail(fmt.Errorf("internal error: %v", p), c.hasSystemDaemon()), true
 	}
 }
 
@@ -227,9 +227,9 @@ func (c *call) degrade(v *verdict.Verdict) *verdict.Verdict {
 	return &less
 }
 
-// guarded reports whether the machine has a system daemon: an event that did not reach it
+// hasSystemDaemon reports whether the machine has a system daemon: an event that did not reach it
 // is denied.
-func (c *call) guarded() bool {
+func (c *call) hasSystemDaemon() bool {
 	present, _ := system.Here().Look()
 	return present
 }
@@ -244,7 +244,7 @@ func (c *call) fail(err error, closed bool) neutral.Reply {
 		return c.reply(nil)
 	}
 	if c.row == nil {
-		c.event = guarded(events.Dialect(c.Agent))
+		c.event = failClosedEvent(events.Dialect(c.Agent))
 	}
 	return c.reply(unchecked(err))
 }
@@ -290,8 +290,8 @@ func (c *call) advice(err error) string {
 	return ", so no hook runs: start it with `hookd serve`"
 }
 
-// guarded returns the first event of d that fails closed; "" if none does.
-func guarded(d events.Dialect) string {
+// failClosedEvent returns the first event of d that fails closed; "" if none does.
+func failClosedEvent(d events.Dialect) string {
 	for _, row := range events.All() {
 		if row.Dialect == d && row.FailClosed {
 			return row.Name

@@ -79,7 +79,7 @@ func (c *call) exchange(ctx context.Context) (*verdict.Verdict, error) {
 
 // dial connects to hookd. Calls of the connection with the new ctx end at by.
 func (c *call) dial(ctx context.Context, by time.Time) (*client.Conn, context.Context, context.CancelFunc, error) {
-	if c.Exit == nil || c.guarded() { // with two daemons, one that hangs does not hold up the other
+	if c.Exit == nil || c.hasSystemDaemon() { // with two daemons, one that hangs does not hold up the other
 		ctx, cancel := context.WithDeadline(ctx, by)
 		conn, err := client.New(client.Options{Socket: c.Socket}).Dial(ctx)
 		return conn, ctx, cancel, err

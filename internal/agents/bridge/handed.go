@@ -32,7 +32,7 @@ func Serve(ctx context.Context, h wire.Handed, emit func(line []byte) (wire.Answ
 			reply, ok = wire.HandedReply{Exit: 1}, inside.asked
 		}
 	}()
-	if !c.isAlone() || c.read(ctx) != nil || c.isGuest() || c.guarded() {
+	if !c.isAlone() || c.read(ctx) != nil || c.isGuest() || c.hasSystemDaemon() {
 		return reply, told, false
 	}
 	exit := c.finish(c.answerRead(ctx))

@@ -154,7 +154,7 @@ func (c *call) readStdin(ctx context.Context) (payload json.RawMessage, err erro
 	}
 	late := func() neutral.Reply {
 		err := in.incomplete(limit)
-		return c.fail(c.unread(err), c.guarded() || isBeyond(err))
+		return c.fail(c.unread(err), c.hasSystemDaemon() || isBeyond(err))
 	}
 	c.limitTime(limit, late, true, func() { payload, err = readObject(in) })
 	return payload, err

@@ -84,7 +84,7 @@ func (c *call) input() json.RawMessage {
 // While that one is under way it waits, for half of its own time at most.
 func (c *call) isSecondCall(ctx context.Context) bool {
 	key := c.moment(c.input())
-	if key == "" || c.guarded() { // the user can write marks
+	if key == "" || c.hasSystemDaemon() { // the user can write marks
 		return false
 	}
 	c.mark = c.marks().mark(key, c.way)
