@@ -164,8 +164,8 @@ func newSource(r reading, v vetter, in place, source hook.Source, before []hook.
 	if u.fails && len(before) == 0 && !u.absent {
 		u.good = v.lastGoodHooks(in, source)
 	}
-	so := fails
-	if len(u.good) > 0 && len(refusals(u.good, fails)) == 0 {
+	so := runsRefused
+	if len(u.good) > 0 && len(refusals(u.good, runsRefused)) == 0 {
 		so = "the version before stays in force"
 	}
 	for _, h := range r.hooks {
@@ -178,7 +178,7 @@ func newSource(r reading, v vetter, in place, source hook.Source, before []hook.
 			u.problems = appendNew(u.problems, u.own[h.ID])
 		}
 		clear(u.own)
-		u.problems = appendNew(u.problems, refusals(u.good, fails))
+		u.problems = appendNew(u.problems, refusals(u.good, runsRefused))
 	} else {
 		u.holdUnallowed(v)
 	}

@@ -367,8 +367,8 @@ func allowCommand(h *hook.Hook) string {
 	return "hookd allow " + escape.Quote(h.Name)
 }
 
-// fails is the effect of a refusal where no last good version is in force.
-const fails = "its runs are refused"
+// runsRefused is the effect of a refusal where no last good version is in force.
+const runsRefused = "its runs are refused"
 
 // refusals returns the problems of hooks that other users can change, each once. so
 // is their effect.
