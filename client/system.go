@@ -158,7 +158,7 @@ func (l *layers) receive(ctx context.Context) (Answer, error) {
 		none := wire.Answer{Warnings: []string{}, Matched: []string{}, Verdict: l.unanswered(sent.event, err)}
 		return Answer{Answer: none}, nil
 	case !upper.Verdict.Allowed || !upper.Verdict.Continue:
-		upper.Verdict = over(upper.Verdict, &Verdict{Allowed: true, Continue: true})
+		upper.Verdict = verdict.Over(upper.Verdict, &Verdict{Allowed: true, Continue: true})
 		return upper, nil
 	}
 	return l.decide(ctx, sent, upper)
@@ -225,13 +225,13 @@ func (l *layers) decide(ctx context.Context, sent sentEvent, upper Answer) (Answ
 	answer, err := l.below(ctx, sent, ev)
 	if err != nil || answer.Verdict == nil {
 		upper.own = err
-		upper.Verdict = over(first, &Verdict{Allowed: true, Continue: true})
+		upper.Verdict = verdict.Over(first, &Verdict{Allowed: true, Continue: true})
 		return upper, nil
 	}
 	if lower := answer.Verdict; lower.Allowed && lower.Continue && lower.UpdatedInput != nil {
 		first = l.again(ctx, sent, ev, lower)
 	}
-	answer.Verdict = over(first, answer.Verdict)
+	answer.Verdict = verdict.Over(first, answer.Verdict)
 	return answer, nil
 }
 
@@ -311,9 +311,4 @@ func rewritten(ev Event, v *Verdict) (Event, bool) {
 	}
 	ev.Data = rawjson.With(ev.Data, rawjson.Member{Key: row.Target, Value: value})
 	return ev, true
-}
-
-// over folds the verdicts of both daemons.
-func over(upper, lower *Verdict) *Verdict {
-	return verdict.Over(upper, lower)
 }

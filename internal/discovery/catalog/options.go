@@ -119,7 +119,7 @@ func readOptions(c config.Config, strict bool) hookdir.Options {
 		Strict: strict, KnownEvents: EventNames(), Path: c.Path,
 		Timeouts: map[hook.Type]time.Duration{
 			hook.Command: c.TimeoutCommand, hook.Script: c.TimeoutScript, hook.Builtin: c.TimeoutBuiltin,
-			hook.Model: c.TimeoutModel, hook.Spawn: c.TimeoutAgent,
+			hook.Model: c.TimeoutModel,
 		},
 		Builtins:   builtin.Names(),
 		CheckModel: checkModel,
