@@ -38,8 +38,8 @@ func (rn *runs) observe(t *task, putOff func() bool, ended func(late bool)) {
 
 // execute makes an attempt: it runs the hook, reads its answer, records the run
 // and logs its failures. end is called once after that: late and by another goroutine
-// when the Runner is held by files that do not answer, which is not waited for, else at
-// last. An attempt that could not start because no process was available is left to putOff, unless
+// when the Runner is held by files that do not answer, which is not waited for, otherwise
+// as the last step. An attempt that could not start because no process was available is left to putOff, unless
 // that is nil or returns false.
 func (rn *runs) execute(a *attempt, putOff func() bool, end func(late bool)) {
 	over := rn.prepareJob(a)

@@ -25,7 +25,7 @@ type finder struct {
 	outer   []conditional // of the levels above: their options may stand anywhere
 	obeyed  []given       // variables of the line that the program obeys
 	cwd     string        // for paths; "" = that of sh
-	shown   int           // number of effects before its words were expanded, 1 = none; 0 = not known
+	shown   int           // one more than the number of effects before its words were expanded; 0 = not known
 }
 
 // effect adds an effect.

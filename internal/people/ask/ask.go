@@ -85,7 +85,7 @@ type Options struct {
 	// Record is given the decision about an ask that the previous daemon did not end.
 	// The store forgets an ask with the record of the decision about it.
 	Record func(*wire.Decision)
-	// Hooked reports whether a hook runs for asks; nil = none is.
+	// Hooked reports whether a hook runs for asks; nil = none does.
 	Hooked func() bool
 	// Prompt returns the newest prompt of a session for people, "" = unknown; nil = none is known.
 	Prompt func(session string, d events.Dialect) string

@@ -15,8 +15,8 @@
 // Failure. While the disk is full, broken or read-only, Accept fails at once
 // with ErrFull, ErrIO or ErrReadOnly, everything else goes on in memory within
 // a bound, and the store tries again each second until it heals. While the disk hangs, Accept fails with
-// ErrIO once 128 MiB of events wait for it. A database that turns out corrupt is moved aside; that one was
-// deleted is noticed at the next commit. Either way the store begins a new file, and writes everything pending
+// ErrIO once 128 MiB of events wait for it. A database that turns out corrupt is moved aside; a deleted
+// one is noticed at the next commit. Either way the store begins a new file, and writes everything pending
 // in memory to it before anything else. It tells Options.Incident the losses. A read that fails is tried again;
 // then events are refused as on a full disk, for a minute; then the file is set aside. A part of
 // the journal that was deleted or is damaged is told too. The events pending beside it stay. A

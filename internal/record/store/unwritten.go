@@ -50,8 +50,7 @@ type inMemory struct {
 	written bool // to the database
 }
 
-// unwritten takes this much memory: a segment, and at most; beyond that a decision is lost
-// with the process.
+// The size of a segment of unwritten, and of all segments: beyond that a decision is lost with the process.
 const (
 	unwrittenSegment = 4 << 20
 	maxUnwritten     = 16 << 20

@@ -107,8 +107,8 @@ func (k *Keeper) closeCall(id, end string, now bool) {
 	}
 	o.late.stop()
 	<-o.kept
-	o.once.Lock()
-	defer o.once.Unlock()
+	o.close.Lock()
+	defer o.close.Unlock()
 	m, err := readManifest(k.dir(id))
 	if err != nil {
 		k.forget(id)

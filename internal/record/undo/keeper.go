@@ -42,7 +42,7 @@ type open struct {
 	call  KeptCall
 	late  *budget       // nil = nothing goes on
 	kept  chan struct{} // closed when keeping has ended
-	once  sync.Mutex    // closes it
+	close sync.Mutex    // held while the call is closed
 	ends  chan struct{} // closed when the call is; nil = its result has not come
 	begun time.Time
 	repo  string // of its sight
@@ -288,8 +288,8 @@ func (k *Keeper) discard(id string) (c KeptCall, is bool) {
 	}
 	o.late.stop()
 	<-o.kept
-	o.once.Lock()
-	defer o.once.Unlock()
+	o.close.Lock()
+	defer o.close.Unlock()
 	if m, err := readManifest(k.dir(id)); err == nil {
 		k.remove(m)
 	}

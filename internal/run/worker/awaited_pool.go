@@ -80,7 +80,7 @@ func (a *awaitedPool) ask(ctx context.Context, c *Request) (ans Response) {
 	return a.askUntil(own, q, c)
 }
 
-// cancel ends a call, kill its worker; false when there is none with the id.
+// cancel ends a call and calls kill for its worker; false when there is none with the id.
 func (a *awaitedPool) cancel(id string, kill func(*awaitedWorker)) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,9 +135,9 @@ func (a *awaitedPool) askUntil(ctx context.Context, q *asked, c *Request) (ans R
 		case err != nil:
 			return Response{Err: err, Started: start}
 		}
-		var again bool
-		ans, again = w.ask(q, c, until)
-		if a.release(w); !again || !time.Now().Before(until) {
+		var retry bool
+		ans, retry = w.ask(q, c, until)
+		if a.release(w); !retry || !time.Now().Before(until) {
 			break
 		}
 		if !w.endedByItself(ans.Exit) {
