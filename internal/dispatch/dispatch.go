@@ -121,7 +121,7 @@ type lifetime struct {
 	recorder Recorder
 
 	accepting sync.RWMutex // read-held while an event is accepted, so that Drain knows the last one
-	draining  bool         // guarded by accept
+	draining  bool         // guarded by accepting
 	pending   sync.WaitGroup
 	ctx       context.Context // ends when running hooks must die
 	kill      context.CancelFunc

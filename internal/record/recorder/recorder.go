@@ -6,8 +6,8 @@
 // It promises: a record has its number before any subscriber sees it, and a reader of
 // the history up to a number finds all records up to it. Accept returns an error if an
 // event with observers cannot be stored; all other records are lost only if the store
-// drops them. No call waits for the disk but the queries, and they for at most
-// flushTime.
+// drops them. No call waits for the disk but Pending, NextPending and the
+// queries, and those for at most flushTime.
 package recorder
 
 import (

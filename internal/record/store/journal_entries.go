@@ -26,8 +26,7 @@ const (
 	inDatabase
 )
 
-// entry is an event in the journal. There may be a million of them, so it has no pointer,
-// which the garbage collector would follow.
+// entry is an event in the journal. There may be many, so it has no pointer, which the garbage collector would follow.
 type entry struct {
 	journal.Entry
 	where whereabouts

@@ -52,7 +52,7 @@ type Runner struct {
 	steps    builtin.Steps
 }
 
-// Options of a Runner. All but Fleet and Steps are required.
+// Options of a Runner. A field is required if it does not say what nil means.
 type Options struct {
 	Proc    *proc.Runner
 	TempDir string        // private, for values too long for an environment variable; New empties it
